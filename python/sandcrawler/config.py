@@ -1,0 +1,145 @@
+"""All settings: one frozen value, read once at the start, checked, and handed down as an argument.
+
+Order, first wins: environment (`SANDCRAWLER_…`), the TOML file named by `SANDCRAWLER_CONFIG`, the addresses of a
+running local stack (`stack.toml` in the data folder), the defaults below.
+"""
+
+import os
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from platformdirs import user_data_path
+from pydantic import BeforeValidator, Field, SecretStr, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from sandcrawler import __version__, names
+from sandcrawler.errors import ConfigurationError
+
+PREFIX = "SANDCRAWLER_"
+MIB = 1 << 20
+GIB = 1 << 30
+CORES = os.cpu_count() or 1
+
+
+def data_dir() -> Path:
+    """Where the local stack keeps its data: `SANDCRAWLER_DIR`, else the user's data folder."""
+    return Path(os.environ.get(PREFIX + "DIR") or user_data_path("sandcrawler"))
+
+
+def _split(value: object) -> object:
+    """A comma-separated string as a list; anything else as it is."""
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+def _connect_to(value: object) -> object:
+    """curl's --connect-to: "HOST:PORT:ADDR:PORT,…" → {(host, port): (address, port)}. IPv6 addresses in brackets."""
+    if not isinstance(value, str):
+        return value
+    table = {}
+    for part in _split(value):  # type: ignore[attr-defined]
+        try:
+            host, port, rest = part.split(":", 2)
+            address, to_port = rest.rsplit(":", 1)
+            table[(host.lower(), int(port))] = (address.strip("[]"), int(to_port))
+        except ValueError as error:
+            raise ValueError(f"{part!r} is not HOST:PORT:ADDRESS:PORT") from error
+    return table
+
+
+def _networks(value: object) -> object:
+    return [ip_network(part, strict=False) for part in _split(value)] if isinstance(value, str) else value  # type: ignore[attr-defined]
+
+
+Networks = Annotated[tuple[IPv4Network | IPv6Network, ...], NoDecode, BeforeValidator(_networks)]
+ConnectTo = Annotated[dict[tuple[str, int], tuple[str, int]], NoDecode, BeforeValidator(_connect_to)]
+Words = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
+Ports = Annotated[tuple[int, ...], NoDecode, BeforeValidator(_split)]
+
+
+class Config(BaseSettings):
+    """Every setting with its default. The description is what `sandcrawler config` prints."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="ignore", env_ignore_empty=True)
+
+    env: Annotated[Literal["dev", "qa", "prod"], Field(description="Which environment's topics and groups")] = "dev"
+
+    kafka_brokers: Annotated[str | None, Field(description="host:port,… of the brokers")] = None
+    postgres_url: Annotated[str | None, Field(description="postgresql://user:password@host:port/database")] = None
+    s3_url: Annotated[str | None, Field(description="http(s)://host:port of the S3 gateway")] = None
+    s3_access_key: Annotated[str, Field(description="S3 access key")] = "sandcrawler"
+    s3_secret_key: Annotated[SecretStr, Field(description="S3 secret key")] = SecretStr("sandcrawler")
+    s3_bucket: Annotated[str, Field(description="Bucket of the bodies")] = names.BUCKET
+
+    kafka_replication: Annotated[int, Field(ge=1, description="Replication factor of topics that setup creates")] = 1
+    kafka_partitions: Annotated[int, Field(ge=1, description="Partitions of topics that setup creates")] = 12
+    kafka_group_suffix: Annotated[str, Field(description="Added to consumer group names, to read all again")] = ""
+
+    fetch_user_agent: Annotated[str, Field(description="One honest User-Agent with a contact")] = (
+        f"sandcrawler/{__version__} (+https://example.org/sandcrawler; set SANDCRAWLER_FETCH_USER_AGENT)"
+    )
+    fetch_connect_to: Annotated[ConnectTo, Field(description="HOST:PORT:ADDRESS:PORT,…, as curl's --connect-to")] = {}
+    fetch_ca_file: Annotated[Path | None, Field(description="More trusted root certificates (PEM)")] = None
+    fetch_allow_addresses: Annotated[Networks, Field(description="Networks exempt from the address guard")] = ()
+    fetch_allow_ports: Annotated[Ports, Field(description="Ports allowed beside 80, 443, 8080, 8443")] = ()
+    fetch_host_gap: Annotated[float, Field(ge=0, description="Seconds between two requests to one host")] = 1.0
+    fetch_host_parallel: Annotated[int, Field(ge=1, description="Requests to one host at a time")] = 1
+    fetch_connect_seconds: Annotated[float, Field(gt=0, description="Connecting, TLS included")] = 10.0
+    fetch_read_seconds: Annotated[float, Field(gt=0, description="Between two reads")] = 30.0
+    fetch_redirects: Annotated[int, Field(ge=0, description="HTTP redirects in a row")] = 25
+    fetch_body_bytes: Annotated[int, Field(gt=0, description="Decompressed bytes of one body")] = 128 * MIB
+
+    ingest_hops: Annotated[int, Field(ge=0, description="Documents in a row (refresh, full-text links)")] = 8
+    ingest_resources: Annotated[int, Field(ge=0, description="Sub-resources of one page")] = 200
+    ingest_resources_parallel: Annotated[int, Field(ge=1, description="Sub-resources of one page at a time")] = 16
+    ingest_seconds: Annotated[float, Field(gt=0, description="One request in all")] = 300.0
+    ingest_window: Annotated[int, Field(ge=1, description="Documents in flight in one worker")] = 64
+
+    extract_processes: Annotated[int, Field(ge=1, description="Extraction children of one worker")] = CORES
+    extract_seconds: Annotated[float, Field(gt=0, description="One extraction")] = 60.0
+    extract_bytes: Annotated[int, Field(gt=0, description="Memory of one extraction child")] = 2 * GIB
+    extract_rules: Annotated[Path | None, Field(description="More filter-list rules for sub-resources")] = None
+
+    message_bytes: Annotated[int, Field(gt=0, description="Largest Kafka message")] = 32 * MIB
+    persist_batch: Annotated[int, Field(ge=1, description="Records in one batch of a persist worker")] = 500
+    persist_seconds: Annotated[float, Field(gt=0, description="Oldest record in a batch before it is written")] = 1.0
+    drain_seconds: Annotated[float, Field(gt=0, description="To finish what is in flight on SIGTERM")] = 30.0
+    dead_letters_in_row: Annotated[int, Field(ge=1, description="Dead letters in a row that stop a worker")] = 20
+    dead_letters_of_200: Annotated[int, Field(ge=1, description="Dead letters in 200 records that stop a worker")] = 100
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003  (the signature is the library's)
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        named = os.environ.get(PREFIX + "CONFIG")
+        files = [Path(named)] if named else []
+        return (
+            init_settings,
+            env_settings,
+            *(TomlConfigSettingsSource(settings_cls, file) for file in [*files, data_dir() / "stack.toml"]),
+        )
+
+
+def load(**overrides: Any) -> Config:
+    """The settings of this process. ConfigurationError names the variable and what is wrong with it."""
+    named = os.environ.get(PREFIX + "CONFIG")
+    if named and not Path(named).is_file():
+        raise ConfigurationError(f"{PREFIX}CONFIG: there is no file {named}")
+    try:
+        return Config(**overrides)
+    except ValidationError as error:
+        lines = [f"{PREFIX}{'_'.join(map(str, e['loc'][:1])).upper()}: {e['msg']}" for e in error.errors()]
+        raise ConfigurationError("\n".join(lines)) from error
+    except ValueError as error:  # a TOML file that cannot be read
+        raise ConfigurationError(f"settings file: {error}") from error

@@ -1,0 +1,92 @@
+"""Values <-> the bytes of a Kafka message. The only module that knows the wire's shape.
+
+U+0000 and lone surrogates are replaced by U+FFFD here, where text comes in and where it goes out, since PostgreSQL
+refuses them (22P05, 22P02): so the value in SQL equals the value in Kafka.
+"""
+
+import json
+import re
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from sandcrawler.errors import InvalidMessage, SkippedMessage
+from sandcrawler.model import IngestRequest
+
+Model = TypeVar("Model", bound=BaseModel)
+
+UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+# The JSON spellings of the same; a cheap look before every string is visited.
+_SUSPECT = re.compile(rb"\\u0000|\\ud[89a-f]|\x00|\xed[\xa0-\xbf]", re.IGNORECASE)
+
+
+def clean_text(text: str) -> str:
+    """The text with U+0000 and lone surrogates as U+FFFD."""
+    return UNSTORABLE.sub("\ufffd", text)
+
+
+def clean(value: Any) -> Any:
+    """A JSON value with every string in it cleaned, keys too."""
+    if isinstance(value, str):
+        return clean_text(value)
+    if isinstance(value, dict):
+        return {clean_text(key): clean(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [clean(item) for item in value]
+    return value
+
+
+def loads(data: bytes | None) -> dict[str, Any]:
+    """A message's bytes as a JSON object. SkippedMessage for tombstones; InvalidMessage says what is wrong."""
+    if data is None:
+        raise SkippedMessage("tombstone")
+    if not data.strip():
+        raise SkippedMessage("empty")
+    try:
+        value = json.loads(data.decode("utf-8", "surrogatepass" if b"\xed" in data else "strict"))
+    except UnicodeDecodeError as error:
+        raise InvalidMessage(f"not UTF-8: {error}") from error
+    except (ValueError, RecursionError) as error:
+        raise InvalidMessage(f"not JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise InvalidMessage(f"a JSON object is needed, this is {type(value).__name__}")
+    return clean(value) if _SUSPECT.search(data) else value
+
+
+def decode(kind: type[Model], data: bytes | None) -> Model:
+    """A message as a value of its model."""
+    try:
+        return kind.model_validate(loads(data))
+    except ValidationError as error:
+        raise InvalidMessage(f"not a valid {kind.__name__}: {_reasons(error)}") from error
+
+
+def decode_request(data: bytes | None) -> tuple[IngestRequest, dict[str, Any]]:
+    """A request, and the same verbatim (unknown fields kept) for the result to carry."""
+    verbatim = loads(data)
+    try:
+        return IngestRequest.model_validate(verbatim), verbatim
+    except ValidationError as error:
+        raise InvalidMessage(f"not a valid ingest request: {_reasons(error)}") from error
+
+
+def encode(value: BaseModel | dict[str, Any]) -> bytes:
+    """A value as UTF-8 JSON, absent fields left out."""
+    plain = jsonable(value)
+    text = json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
+    if UNSTORABLE.search(text) or "\\u0000" in text:
+        text = json.dumps(clean(plain), ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8")
+
+
+def jsonable(value: BaseModel | dict[str, Any]) -> dict[str, Any]:
+    """A value as a JSON object, absent fields left out; a request inside a result stays as it came."""
+    if isinstance(value, dict):
+        return value
+    plain = value.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"request"})
+    request = getattr(value, "request", None)
+    return plain if request is None else {**plain, "request": request}
+
+
+def _reasons(error: ValidationError) -> str:
+    return "; ".join(f"{'.'.join(map(str, e['loc'])) or 'message'}: {e['msg']}" for e in error.errors()[:5])
