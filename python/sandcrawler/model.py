@@ -42,8 +42,8 @@ class IngestRequest(Wire):
     release_stage: str | None = None
     rel: str | None = None
     force_recrawl: bool | None = None
-    ext_ids: dict[str, str | None] | None = None
-    fatcat: dict[str, str | None] | None = None
+    ext_ids: dict[str, str | int | None] | None = None
+    fatcat: dict[str, Any] | None = None
     edit_extra: dict[str, Any] | None = None
 
 
@@ -75,11 +75,11 @@ class CdxRow(Wire):
 
 
 class Terminal(Wire):
-    """Where the hops ended."""
+    """Where the hops ended. There is no status code where the last URL gave no HTTP response."""
 
     terminal_url: str
     terminal_dt: Datetime14
-    terminal_status_code: int
+    terminal_status_code: int | None = None
     terminal_sha1hex: Sha1Hex | None = None
 
 

@@ -1,0 +1,71 @@
+"""The command line: one module for each group of commands, put together here, in the order a newcomer needs them.
+
+Machine output is JSON on stdout, one value a line; what people read goes to stderr. Heavy modules are imported
+inside the commands, so that `--help` and `extract` start fast.
+"""
+
+import sys
+
+import typer
+
+from sandcrawler.cli import document, feed, look, stack, work
+from sandcrawler.cli.screen import fail
+from sandcrawler.errors import ConfigurationError, InvalidMessage, TooManyDeadLetters, Unavailable
+
+# What every exit code means; the README's table is held equal to this one by a test.
+EXIT_CODES = {
+    0: "done; for ingest and extract: a result was printed, whatever its status",
+    1: "a miss, or a check that failed",
+    2: "wrong usage or configuration",
+    3: "a server is not there",
+    4: "stopped: too many messages could not be read (dead letters)",
+    130: "interrupted",
+}
+
+app = typer.Typer(
+    help=(
+        "Ingest scholarly web documents: fetch them, read their metadata and full text, "
+        "and keep both in PostgreSQL and a bucket. Start with `sandcrawler demo`."
+    ),
+    epilog="Exit codes: " + " · ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items()),
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    add_completion=False,
+)
+
+FIRST, STACK, PIPELINE, LOOK = "First steps", "Local stack", "Pipeline", "Looking"
+for panel, function, name in (
+    (FIRST, work.demo, "demo"),
+    (FIRST, document.ingest, "ingest"),
+    (FIRST, document.extract, "extract"),
+    (STACK, stack.up, "up"),
+    (STACK, stack.down, "down"),
+    (STACK, stack.ps, "ps"),
+    (PIPELINE, work.setup, "setup"),
+    (PIPELINE, feed.request, "request"),
+    (PIPELINE, feed.requests, "requests"),
+    (PIPELINE, work.run, "run"),
+    (LOOK, look.show, "show"),
+    (LOOK, look.statuses, "statuses"),
+    (LOOK, look.topics, "topics"),
+    (LOOK, look.settings, "config"),
+):
+    app.command(name, rich_help_panel=panel)(function)
+
+
+def main() -> None:
+    """The entry point: errors become a line on stderr and an exit code."""
+    try:
+        app()
+    except (ConfigurationError, InvalidMessage) as error:
+        fail(str(error), 2)
+    except Unavailable as error:
+        fail(str(error), 3)
+    except TooManyDeadLetters as error:
+        fail(str(error), 4)
+    except KeyboardInterrupt:
+        fail("interrupted", 130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)

@@ -1,0 +1,102 @@
+"""Commands for one document, without a broker: `ingest` fetches it, `extract` reads a file."""
+
+import asyncio
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sandcrawler import wire
+from sandcrawler.cli.screen import put, say
+from sandcrawler.config import Config, load
+from sandcrawler.errors import ConfigurationError
+
+
+class Type(StrEnum):
+    """The kinds of document, for the command line."""
+
+    html = "html"
+    xml = "xml"
+    pdf = "pdf"
+
+
+TypeOption = Annotated[Type, typer.Option("--type", help="What the document should be")]
+BodyOut = Annotated[
+    Path | None, typer.Option("--body-out", help="Write the TEI, XML or text here, if there is one to publish")
+]
+
+
+def ingest(
+    url: Annotated[str, typer.Argument(help="The link to follow")],
+    kind: TypeOption = Type.html,
+    body_out: BodyOut = None,
+    out: Annotated[Path | None, typer.Option(help="Keep everything in this folder: result and body")] = None,
+) -> None:
+    """Fetch one URL, read it, print the result as JSON. No broker, database or bucket is needed.
+
+    Example: sandcrawler ingest https://www.dlib.org/dlib/july17/williams/07williams.html --type html
+    """
+    from sandcrawler.ingest.outcome import Outcome  # noqa: PLC0415
+    from sandcrawler.model import IngestRequest  # noqa: PLC0415
+
+    if not url.strip():
+        raise ConfigurationError("URL: it is empty; give the link to fetch")
+    request = IngestRequest(ingest_type=kind.value, base_url=wire.clean_text(url))
+    outcome: Outcome = asyncio.run(_answer(request, load()))
+    keep(outcome.document, body_out)
+    result = wire.jsonable(outcome.result)
+    if out:
+        out.mkdir(parents=True, exist_ok=True)
+        (out / "result.json").write_bytes(wire.encode(outcome.result) + b"\n")
+        keep(outcome.document, out / "body")
+        say(f"kept in {out}")
+    put(wire.clean(result))
+
+
+async def _answer(request, config: Config):  # type: ignore[no-untyped-def]
+    from sandcrawler.fetch.live import Fetcher  # noqa: PLC0415
+    from sandcrawler.ingest.flow import Flow  # noqa: PLC0415
+    from sandcrawler.ingest.sandbox import Sandbox  # noqa: PLC0415
+
+    verbatim = request.model_dump(mode="json", exclude_none=True)
+    async with Fetcher(config) as fetcher, Sandbox(config) as sandbox:
+        return await Flow(fetcher, sandbox.extract, config).ingest(request, verbatim)
+
+
+def extract(
+    file: Annotated[Path, typer.Argument(help="A saved document")],
+    url: Annotated[str, typer.Option(help="The URL that the document came from")],
+    kind: TypeOption = Type.html,
+    content_type: Annotated[
+        str | None, typer.Option("--content-type", help="The Content-Type header that it came with")
+    ] = None,
+    body_out: BodyOut = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Say on stderr which source gave each field")] = False,
+) -> None:
+    """Say what would be said of a file's bytes, without any network. Prints the result as JSON.
+
+    html_resources lists every wanted sub-resource, whatever the scope; no link is followed.
+    """
+    from sandcrawler.ingest.describe import describe_bytes  # noqa: PLC0415
+
+    try:
+        body = file.read_bytes()
+    except OSError as error:
+        raise ConfigurationError(f"{file}: {error.strerror}") from error
+    outcome, sources = describe_bytes(kind.value, body, url, content_type, load())
+    keep(outcome.document, body_out)
+    if explain:
+        for field, source in sources.items():
+            say(f"{field}: {source}")
+    put(wire.clean(wire.jsonable(outcome.result)))
+
+
+def keep(document: bytes | None, path: Path | None) -> None:
+    """Write a body where one would be published; the file exists exactly then."""
+    if path is None:
+        return
+    if document is None:
+        path.unlink(missing_ok=True)
+    else:
+        path.write_bytes(document)

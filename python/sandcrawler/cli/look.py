@@ -1,0 +1,48 @@
+"""Commands that look: what is known of a document, the statuses, the topics, the settings."""
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from sandcrawler.cli.screen import console, put
+from sandcrawler.config import PREFIX, Config, load
+
+
+def show(
+    what: Annotated[str, typer.Argument(metavar="URL|SHA1|SURT", help="A link, a SHA-1 in hex, or a SURT")],
+) -> None:
+    """Print what the tables and the bucket hold of a document, one JSON object a row. Exit code 1: nothing."""
+    from sandcrawler.show import show as find  # noqa: PLC0415
+
+    found = 0
+    for row in find(load(), what):
+        put(row)
+        found += 1
+    if not found:
+        raise typer.Exit(1)
+
+
+def statuses() -> None:
+    """Every status with its meaning, and whether asking again may help."""
+    from sandcrawler.status import Status  # noqa: PLC0415
+
+    for status in Status:
+        put({"status": status.value, "meaning": status.meaning, "retry": status.retry})
+
+
+def topics() -> None:
+    """Every topic of this environment, with its key and settings."""
+    from sandcrawler.setup import declared_topics  # noqa: PLC0415
+
+    for topic in declared_topics(load()):
+        put({"topic": topic.name, "partitions": topic.partitions, "key": topic.key, **topic.settings})
+
+
+def settings() -> None:
+    """Every setting: its variable, its value now, and what it means."""
+    config = load()
+    table = Table("variable", "value", "meaning", title="Settings")
+    for name, field in Config.model_fields.items():
+        table.add_row(f"{PREFIX}{name.upper()}", str(getattr(config, name)), field.description)
+    console.print(table)

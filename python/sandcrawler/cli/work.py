@@ -1,0 +1,75 @@
+"""Commands that set the pipeline up and run it."""
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sandcrawler.cli.screen import put, say
+from sandcrawler.config import load
+from sandcrawler.errors import ConfigurationError
+
+
+def setup() -> None:
+    """Create what is missing: topics, tables, bucket; and check what is there. Safe to repeat."""
+    from sandcrawler.setup import setup as create  # noqa: PLC0415
+
+    for action in create(load()):
+        put({"kind": action.kind, "name": action.name, "done": action.done})
+
+
+def run(
+    workers: Annotated[list[str], typer.Argument(metavar="WORKER…", help="Names; a name given twice runs twice")],
+) -> None:
+    """Run workers until SIGTERM or Ctrl-C: they finish what is in flight, commit, and exit.
+
+    Workers: ingest, persist-results, persist-html-teixml, persist-xml-doc, persist-pdf-text.
+    """
+    from sandcrawler.workers import WORKERS  # noqa: PLC0415
+    from sandcrawler.workers import run as run_worker  # noqa: PLC0415
+
+    unknown = [name for name in workers if name not in WORKERS]
+    if unknown:
+        raise ConfigurationError(f"there is no worker {unknown[0]!r}; the workers are {', '.join(WORKERS)}")
+    if len(workers) == 1:
+        run_worker(workers[0], load())
+        return
+    raise typer.Exit(_run_side_by_side(workers))
+
+
+def _run_side_by_side(workers: list[str]) -> int:
+    """Each worker in a process of its own. When one ends, the others are asked to; the first bad code is ours."""
+    children = [subprocess.Popen([sys.executable, "-m", "sandcrawler", "run", name]) for name in workers]
+    told = False
+
+    def tell(*_: object) -> None:
+        nonlocal told
+        told = True
+        for child in children:
+            if child.poll() is None:
+                child.send_signal(signal.SIGTERM)
+
+    signal.signal(signal.SIGTERM, tell)
+    signal.signal(signal.SIGINT, tell)
+    while any(child.poll() is None for child in children):
+        ended = [name for name, child in zip(workers, children, strict=True) if child.poll() is not None]
+        if ended and not told:
+            say(f"{ended[0]} has ended; asking the other workers to stop")
+            tell()
+        time.sleep(0.1)
+    return next((code for child in children if (code := child.returncode) != 0), 0)
+
+
+def demo(
+    urls: Annotated[list[str] | None, typer.Argument(metavar="[URL…]", help="Your own links, in place of ours")] = None,
+    directory: Annotated[Path | None, typer.Option("--dir", help="The local stack's folder")] = None,
+    kind: Annotated[str, typer.Option("--type", help="html, xml or pdf, for your own links")] = "html",
+) -> None:
+    """The whole pipeline on the local stack: on a bundled example site, or on your own URLs."""
+    from sandcrawler.demo.run import run as run_demo  # noqa: PLC0415
+
+    raise typer.Exit(run_demo(urls or [], kind, directory))

@@ -1,0 +1,120 @@
+"""The whole story of one request: fetch, read, follow what leads to a better document, gather its parts, conclude.
+
+    request ─► fetch ─► sniff ─► extract (child) ─┬─► Follow: fetch that (within the hop limit)
+                                                  └─► verdict ─► sub-resources ─► result and body, together
+
+The web's faults end here as a status. What is raised from here is a fault of ours or of the world.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sandcrawler.config import Config
+from sandcrawler.extract.sniff import file_meta
+from sandcrawler.fetch.base import Fetcher, Session
+from sandcrawler.fetch.resources import capture_resources
+from sandcrawler.ingest.base import HTML_TYPES, Kind
+from sandcrawler.ingest.kinds import KINDS
+from sandcrawler.ingest.outcome import Findings, Outcome, Trail, conclude, merge
+from sandcrawler.model import Extracted, FileMeta, Follow, IngestRequest, NextHop, Page
+from sandcrawler.status import KEPT, Status
+
+# The longest base_url that a row can be keyed by, in UTF-8 bytes.
+BASE_URL_BYTES = 1500
+META_REFRESH = "meta-refresh"
+
+Extract = Callable[[str, Page], Awaitable[Extracted]]
+
+
+@dataclass(frozen=True)
+class Flow:
+    """One worker's way of answering requests: its fetcher, its extraction children, its limits."""
+
+    fetcher: Fetcher
+    extract: Extract
+    config: Config
+
+    async def ingest(self, request: IngestRequest, verbatim: dict[str, Any]) -> Outcome:
+        """Answer one request, whatever happens on the web, within the limit on its time."""
+        kind, trail = KINDS[request.ingest_type], Trail()
+        limit = self.config.ingest_seconds
+        try:
+            async with asyncio.timeout(limit):
+                found = await self._pursue(kind, request.base_url, trail)
+        except TimeoutError:
+            found = Findings(Status.TIMEOUT, f"not done after {limit:g} s")
+        if not trail.hops:
+            trail.hops.append(request.base_url)
+        return conclude(kind, verbatim, trail, found, self.config.message_bytes)
+
+    async def _pursue(self, kind: Kind, url: str, trail: Trail) -> Findings:
+        """Fetch and read documents until one needs no other."""
+        if len(url.encode("utf-8", "replace")) > BASE_URL_BYTES:
+            return Findings(Status.BAD_URL, f"the URL has more than {BASE_URL_BYTES} bytes")
+        deadline = asyncio.get_running_loop().time() + self.config.ingest_seconds
+        async with self.fetcher.session() as session:
+            while True:
+                found = await self._document(kind, session, url, deadline, trail)
+                follow = found.extracted.follow if found.extracted else None
+                stop = self._stops(follow, trail) if follow else None
+                if follow is None or (stop and _stands(kind, found, follow)):
+                    return await self._gather(kind, session, deadline, found)
+                if stop:
+                    return stop
+                if found.extracted is not None:
+                    trail.landing = merge(trail.landing, found.extracted.html_biblio)
+                trail.next_hops.append(NextHop(url=follow.url, technique=follow.technique))
+                url = follow.url
+
+    def _stops(self, follow: Follow, trail: Trail) -> Findings | None:
+        """Why this link must not be followed, if so."""
+        if follow.url in trail.hops:
+            return Findings(Status.LINK_LOOP, f"{follow.url} was already visited")
+        if len(trail.next_hops) >= self.config.ingest_hops:
+            return Findings(Status.MAX_HOPS_EXCEEDED, f"more than {self.config.ingest_hops} documents in a row")
+        return None
+
+    async def _document(self, kind: Kind, session: Session, url: str, deadline: float, trail: Trail) -> Findings:
+        """Fetch one document and read it."""
+        capture = await session.get(url, deadline)
+        trail.add(capture)
+        if not capture.body:
+            return Findings(capture.status, capture.error_message)
+        content_type = capture.header("content-type")
+        meta = await asyncio.to_thread(file_meta, capture.body, content_type, capture.terminal_url)
+        if capture.status is not Status.SUCCESS:
+            return Findings(capture.status, capture.error_message, meta)
+        return await read(kind, Page(capture.body, capture.terminal_url, content_type), meta, self.extract)
+
+    async def _gather(self, kind: Kind, session: Session, deadline: float, found: Findings) -> Findings:
+        """Fetch the sub-resources of a page that is kept."""
+        extracted = found.extracted
+        if extracted is None or kind.name != "html" or found.status not in KEPT:
+            return found
+        limit = self.config.ingest_resources
+        if len(extracted.wanted) > limit:
+            text = f"{len(extracted.wanted)} sub-resources are wanted, the limit is {limit}"
+            return Findings(Status.TOO_MANY_RESOURCES, text, found.file_meta, extracted)
+        got, missing = await capture_resources(
+            session, extracted.wanted, deadline, self.config.ingest_resources_parallel
+        )
+        return Findings(found.status, found.error_message, found.file_meta, extracted, got, missing)
+
+
+def _stands(kind: Kind, found: Findings, follow: Follow) -> bool:
+    """Whether a page whose link leads nowhere new is an answer by itself: of the asked type, and no waiting page."""
+    return follow.technique != META_REFRESH and found.file_meta is not None and kind.accepts(found.file_meta.mimetype)
+
+
+async def read(kind: Kind, page: Page, meta: FileMeta, extract: Extract) -> Findings:
+    """What a document's bytes say, judged as what was asked for."""
+    if kind.accepts(meta.mimetype):
+        extracted = await extract(kind.name, page)
+        exact = meta.model_copy(update={"mimetype": kind.mimetype(meta.mimetype, extracted)})
+        return Findings(extracted.status, extracted.error_message, exact, extracted)
+    if meta.mimetype in HTML_TYPES and kind.name != "html":
+        extracted = await extract(f"{kind.name}-link", page)
+        return Findings(kind.no_link, extracted.error_message, meta, extracted)
+    return Findings(Status.WRONG_MIMETYPE, f"{meta.mimetype} is not {kind.name}", meta)

@@ -1,0 +1,101 @@
+"""Every worker, in the order the data flows: the whole wiring of the system on one page.
+
+    requests ─► ingest ─┬─► ingest-file-results ─► persist-results ────► PostgreSQL
+                        ├─► html-teixml ─────────► persist-html-teixml ┐
+                        ├─► xml-doc ─────────────► persist-xml-doc     ├► bucket
+                        └─► pdf-text ────────────► persist-pdf-text    ┘
+
+A worker reads topics through `runtime.run`, which polls, hands records to the worker's step, publishes what comes
+out, and commits. To add a topic: `names.py` and `kafka/topics.toml`; a table: `sql/migrations/` and
+`persist/tables.py`; a kind of document: a class in `ingest/`; a status: `status.py`; a meta tag: the table of
+`extract/biblio`; another HTTP client: `fetch/`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sandcrawler import kafka, runtime, wire
+from sandcrawler.config import Config
+from sandcrawler.fetch.live import Fetcher
+from sandcrawler.ingest.flow import Flow
+from sandcrawler.ingest.outcome import Outcome
+from sandcrawler.ingest.sandbox import Sandbox
+from sandcrawler.model import IngestRequest
+from sandcrawler.names import Topic, result_key
+from sandcrawler.persist import bodies, results
+from sandcrawler.persist.blobs import BlobSink
+from sandcrawler.persist.postgres import PostgresSink
+from sandcrawler.runtime import Batched, Concurrent, Message, Record
+
+Step = Concurrent[Any] | Batched[Any]
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """A worker: the topics it reads, and how its step is made from the settings."""
+
+    reads: tuple[Topic, ...]
+    step: Callable[[Config], Step]
+
+
+def ingest(config: Config) -> Concurrent[tuple[IngestRequest, dict[str, Any]]]:
+    """Requests → results and bodies."""
+    fetcher, sandbox = Fetcher(config), Sandbox(config)
+    flow = Flow(fetcher, sandbox.extract, config)
+
+    async def answer(request: tuple[IngestRequest, dict[str, Any]]) -> Sequence[Message]:
+        return messages(await flow.ingest(*request), *request, config)
+
+    return Concurrent(
+        decode=lambda record: wire.decode_request(record.value),
+        work=answer,
+        window=config.ingest_window,
+        resources=(fetcher, sandbox),
+    )
+
+
+def messages(outcome: Outcome, request: IngestRequest, verbatim: dict[str, Any], config: Config) -> Sequence[Message]:
+    """An outcome as messages: the body first, so that a result never names a body that is not there."""
+    result = Message(
+        Topic.RESULTS.named(config.env),
+        result_key(request.ingest_type, verbatim["base_url"]),
+        wire.encode(outcome.result),
+    )
+    if outcome.topic is None or outcome.key is None:
+        return [result]
+    return [Message(outcome.topic.named(config.env), outcome.key.encode(), outcome.message), result]
+
+
+def persist_results(config: Config) -> Batched[Any]:
+    """Results → rows."""
+    return Batched(results.decode, PostgresSink(config).write, config.persist_batch, config.persist_seconds)
+
+
+def persist_bodies(decode: Callable[[Record], Any]) -> Callable[[Config], Batched[Any]]:
+    """Bodies of one topic → objects in the bucket."""
+    return lambda config: Batched(decode, BlobSink(config).write, config.persist_batch, config.persist_seconds)
+
+
+WORKERS: Mapping[str, Wiring] = {
+    "ingest": Wiring((Topic.REQUESTS_PRIORITY, Topic.REQUESTS_DAILY, Topic.REQUESTS_BULK), ingest),
+    "persist-results": Wiring((Topic.RESULTS,), persist_results),
+    "persist-html-teixml": Wiring((Topic.HTML_TEIXML,), persist_bodies(bodies.decode_html_teixml)),
+    "persist-xml-doc": Wiring((Topic.XML_DOC,), persist_bodies(bodies.decode_xml_doc)),
+    "persist-pdf-text": Wiring((Topic.PDF_TEXT,), persist_bodies(bodies.decode_pdf_text)),
+}
+
+
+def run(name: str, config: Config) -> None:
+    """Run one worker until it is told to stop."""
+    wiring = WORKERS[name]
+    topics = [topic.named(config.env) for topic in wiring.reads]
+    runtime.run(
+        runtime.Worker(
+            name=name,
+            consumer=kafka.open_consumer(config, name, topics),
+            producer=kafka.open_producer(config),
+            step=wiring.step(config),
+            dead_letters=Topic.DEAD_LETTERS.named(config.env),
+        )
+    )
