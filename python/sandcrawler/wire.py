@@ -43,7 +43,8 @@ def loads(data: bytes | None) -> dict[str, Any]:
     if not data.strip():
         raise SkippedMessage("empty")
     try:
-        value = json.loads(data.decode("utf-8", "surrogatepass" if b"\xed" in data else "strict"))
+        text = data.decode("utf-8", "surrogatepass" if b"\xed" in data else "strict")
+        value = json.loads(text, parse_constant=_no_constant)
     except UnicodeDecodeError as error:
         raise InvalidMessage(f"not UTF-8: {error}") from error
     except (ValueError, RecursionError) as error:
@@ -53,12 +54,17 @@ def loads(data: bytes | None) -> dict[str, Any]:
     return clean(value) if _SUSPECT.search(data) else value
 
 
+def _no_constant(word: str) -> None:
+    # Python reads NaN and Infinity; JSON has no such words, and neither has JSONB.
+    raise ValueError(f"{word} is not JSON")
+
+
 def decode(kind: type[Model], data: bytes | None) -> Model:
     """A message as a value of its model."""
     try:
         return kind.model_validate(loads(data))
     except ValidationError as error:
-        raise InvalidMessage(f"not a valid {kind.__name__}: {_reasons(error)}") from error
+        raise InvalidMessage(f"not a valid {kind.__name__}: {reasons(error)}") from error
 
 
 def decode_request(data: bytes | None) -> tuple[IngestRequest, dict[str, Any]]:
@@ -67,7 +73,7 @@ def decode_request(data: bytes | None) -> tuple[IngestRequest, dict[str, Any]]:
     try:
         return IngestRequest.model_validate(verbatim), verbatim
     except ValidationError as error:
-        raise InvalidMessage(f"not a valid ingest request: {_reasons(error)}") from error
+        raise InvalidMessage(f"not a valid ingest request: {reasons(error)}") from error
 
 
 def encode(value: BaseModel | dict[str, Any]) -> bytes:
@@ -88,5 +94,6 @@ def jsonable(value: BaseModel | dict[str, Any]) -> dict[str, Any]:
     return plain if request is None else {**plain, "request": request}
 
 
-def _reasons(error: ValidationError) -> str:
+def reasons(error: ValidationError) -> str:
+    """The first five things that are wrong, on one line."""
     return "; ".join(f"{'.'.join(map(str, e['loc'])) or 'message'}: {e['msg']}" for e in error.errors()[:5])
