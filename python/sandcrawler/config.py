@@ -66,7 +66,7 @@ Ports = Annotated[tuple[int, ...], NoDecode, BeforeValidator(_split)]
 class Config(BaseSettings):
     """Every setting with its default. The description is what `sandcrawler config` prints."""
 
-    model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="ignore", env_ignore_empty=True)
+    model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="forbid", env_ignore_empty=True)
 
     env: Annotated[Literal["dev", "qa", "prod"], Field(description="Which environment's topics and groups")] = "dev"
 
