@@ -1,0 +1,123 @@
+"""A connection to PostgreSQL that cannot hang, and the one map from its errors to ours.
+
+Three clocks guard it: connecting; the server's own clocks on statements and locks; and a clock here that shuts the
+socket when nothing comes back at all (a stopped server, a cut network), since neither TCP nor libpq would notice.
+"""
+
+import os
+import socket
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+
+import psycopg
+from psycopg import Connection
+from psycopg.conninfo import conninfo_to_dict
+
+from sandcrawler.errors import ConfigurationError, InvalidMessage, SandcrawlerError, Unavailable
+
+CONNECT_SECONDS = 10
+STATEMENT_SECONDS = 60
+LOCK_SECONDS = 30
+SILENCE_SECONDS = 90.0
+
+# SQLSTATE, whole or its class (the first two) -> whose fault it is. Whole comes first; what is not here is a bug.
+FAULTS: Mapping[str, type[SandcrawlerError]] = {
+    "08": Unavailable,  # connection lost or refused
+    "25006": Unavailable,  # read-only: a failover is under way
+    "25P03": Unavailable,  # idle in transaction for too long
+    "40001": Unavailable,  # serialization
+    "40P01": Unavailable,  # deadlock
+    "53": Unavailable,  # disk full, out of memory, too many connections
+    "55P03": Unavailable,  # lock not available
+    "57": Unavailable,  # shutting down, starting up, cancelled by a time limit
+    "58": Unavailable,  # input/output error
+    "22": InvalidMessage,  # a value does not fit its type
+    "23": InvalidMessage,  # a constraint is violated
+    "54": InvalidMessage,  # beyond a limit: index entry, JSON nesting
+    "28": ConfigurationError,  # user or password
+    "3D000": ConfigurationError,  # no such database
+    "42501": ConfigurationError,  # no permission
+    "42P01": ConfigurationError,  # no such table
+    "42703": ConfigurationError,  # no such column
+}
+
+ADVICE: Mapping[type[SandcrawlerError], str] = {
+    Unavailable: "is it running (`sandcrawler ps`), has it disk and connections left?",
+    ConfigurationError: "check SANDCRAWLER_POSTGRES_URL, and run `sandcrawler setup`",
+}
+
+
+def connect(url: str | None) -> Connection:
+    """A connection in autocommit mode, with all time limits set."""
+    if not url:
+        raise ConfigurationError("SANDCRAWLER_POSTGRES_URL is not set: name a database, or start one: sandcrawler up")
+    try:
+        connection = psycopg.connect(
+            url,
+            autocommit=True,
+            connect_timeout=CONNECT_SECONDS,
+            keepalives=1,
+            keepalives_idle=10,
+            keepalives_interval=5,
+            keepalives_count=3,
+            tcp_user_timeout=30_000,
+            application_name="sandcrawler",
+        )
+        connection.execute(f"SET statement_timeout = '{STATEMENT_SECONDS}s'")
+        connection.execute(f"SET lock_timeout = '{LOCK_SECONDS}s'")
+    except psycopg.Error as error:
+        raise translated(error, url) from error
+    return connection
+
+
+def translated(error: psycopg.Error, url: str) -> Exception:
+    """The error as one of ours, with a text that names the server and what to do; a bug stays what it is."""
+    state = error.sqlstate or _state_of_refusal(error)
+    kind = FAULTS.get(state) or FAULTS.get(state[:2])
+    if kind is None:
+        return error
+    if kind is InvalidMessage:
+        diag = error.diag
+        where = ".".join(part for part in (diag.table_name, diag.column_name or diag.constraint_name) if part)
+        return InvalidMessage(f"PostgreSQL {state} {where}: {diag.message_primary or error}"[:500])
+    lines = "; ".join(line.strip() for line in str(error).splitlines() if line.strip())
+    return kind(f"PostgreSQL at {server(url)}: {lines} ({state}): {ADVICE[kind]}")
+
+
+def _state_of_refusal(error: psycopg.Error) -> str:
+    """libpq gives no SQLSTATE when it could not connect, only the server's words."""
+    text = str(error)
+    if isinstance(error, psycopg.ProgrammingError):
+        return "28000"  # the connection string itself
+    if "authentication failed" in text or "no pg_hba.conf entry" in text or 'role "' in text:
+        return "28P01"
+    if 'database "' in text and "does not exist" in text:
+        return "3D000"
+    return "08006" if isinstance(error, psycopg.OperationalError) else "XX000"
+
+
+def server(url: str) -> str:
+    """host:port/database of a URL, for people's eyes: never the password."""
+    try:
+        parts = conninfo_to_dict(url)
+    except psycopg.Error:
+        return "SANDCRAWLER_POSTGRES_URL"
+    return f"{parts.get('host') or 'localhost'}:{parts.get('port') or 5432}/{parts.get('dbname') or ''}"
+
+
+@contextmanager
+def unsilenced(connection: Connection, seconds: float = SILENCE_SECONDS) -> Iterator[None]:
+    """While the block runs, a server that stays silent for so long loses its socket: waiting ends in an error."""
+
+    def hang_up() -> None:
+        with suppress(psycopg.Error, OSError), socket.socket(fileno=os.dup(connection.fileno())) as other:
+            other.shutdown(socket.SHUT_RDWR)
+
+    clock = threading.Timer(seconds, hang_up)
+    clock.daemon = True
+    clock.start()
+    try:
+        yield
+    finally:
+        clock.cancel()

@@ -1,0 +1,61 @@
+"""Both sinks in process, for tests and for trying things out: the same contract, no server."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from sandcrawler import names
+from sandcrawler.persist.bodies import Blob
+from sandcrawler.persist.results import Arrival
+from sandcrawler.persist.rows import Row, rows
+from sandcrawler.persist.tables import BY_NAME, TABLES, Table
+
+
+class MemoryTables:
+    """The tables as dicts, key -> row. `skipped` counts what was left out, by reason."""
+
+    def __init__(self) -> None:
+        self.held: dict[names.Table, dict[tuple[Any, ...], Row]] = {table.name: {} for table in TABLES}
+        self.skipped: Counter[str] = Counter()
+
+    def write(self, values: Sequence[Arrival]) -> None:
+        for arrival in values:
+            made, skipped = rows(arrival)
+            self.skipped.update(skipped)
+            for name, row in made:
+                self._put(BY_NAME[name], row)
+
+    def _put(self, table: Table, row: Row) -> None:
+        key = tuple(row[column] for column in table.key)
+        held = self.held[table.name].get(key)
+        if held is None or stays(table, held, row) is row:
+            self.held[table.name][key] = row
+
+    def rows(self, name: names.Table) -> list[Row]:
+        """The rows of a table in the order of its key, every column present, JSON columns as JSON values."""
+        table = BY_NAME[name]
+        return [
+            {
+                column: json.loads(row[column]) if kind == "jsonb" and row.get(column) else row.get(column)
+                for column, kind in table.columns.items()
+            }
+            for _, row in sorted(self.held[name].items())
+        ]
+
+
+def stays(table: Table, held: Row, later: Row) -> Row:
+    """Which of two rows of one key stays; `later` came later in Kafka order."""
+    if table.newest:
+        return later if later[table.moment] >= held[table.moment] else held
+    return later if later[table.moment] < held[table.moment] else held
+
+
+class MemoryBlobs:
+    """The bucket as a dict, object key -> Blob."""
+
+    def __init__(self) -> None:
+        self.held: dict[str, Blob] = {}
+
+    def write(self, values: Sequence[Blob]) -> None:
+        self.held.update((blob.key, blob) for blob in values)
