@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 import boto3
 from botocore.config import Config as BotoConfig
-from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
+from botocore.exceptions import ClientError, HTTPClientError, IncompleteReadError
+from botocore.exceptions import ConnectionError as BotoConnectionError
 
 from sandcrawler.config import Config
 from sandcrawler.errors import ConfigurationError, Unavailable
@@ -119,5 +120,5 @@ def faults(config: Config) -> Iterator[None]:
             # "No free volumes left" comes as InternalError: a full store, which an operator can make room in.
             raise Unavailable(f"{where}: {error}: is it healthy, has it room left (`sandcrawler ps`)?") from error
         raise
-    except (HTTPClientError, BotoCoreError) as error:
+    except (BotoConnectionError, HTTPClientError, IncompleteReadError) as error:
         raise Unavailable(f"{where}: {error}: is it running (`sandcrawler ps`)?") from error

@@ -6,9 +6,10 @@
   terminal URL or SURT is NULL and its row stays, an over-long key part costs the row. Kafka holds it whole.
 """
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
+
+from pydantic_core import to_json
 
 from sandcrawler.names import Table
 from sandcrawler.persist.results import Arrival
@@ -193,4 +194,4 @@ def _fit(text: str, limit: int, reason: str, skipped: list[str]) -> str | None:
 
 def _json(value: Any) -> str | None:
     """JSON text for a JSONB column; NULL for what is absent."""
-    return None if value is None else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return None if value is None else to_json(value).decode()
