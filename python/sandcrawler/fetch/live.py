@@ -1,0 +1,224 @@
+"""The live web: one request at a time turned into a Capture, every fault of the web into its status.
+
+aiohttp does HTTP, and nothing it could do on its own account: redirects (`hops`), decompression (`decode`), proxies and
+passwords from the environment (none). Raw header bytes are kept as latin-1 text, so nothing is lost or fails.
+"""
+
+import asyncio
+import ssl
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from types import TracebackType
+from typing import Self
+
+import aiohttp
+from yarl import URL
+
+from sandcrawler.config import Config
+from sandcrawler.fetch import decode
+from sandcrawler.fetch.base import Refused
+from sandcrawler.fetch.connect import ForbiddenAddress, GuardedConnector, SystemResolver, connector
+from sandcrawler.fetch.hops import REDIRECTS, follow
+from sandcrawler.fetch.hosts import AsyncSleeper, CoolingDown, Host, Hosts
+from sandcrawler.fetch.pacing import Clock, retry_after
+from sandcrawler.fetch.target import Target
+from sandcrawler.model import Capture
+from sandcrawler.status import Status
+
+# 226 is 200 after a delta (RFC 3229). A 206 was not asked for: it is a part, and parts are not documents.
+SUCCESSFUL = frozenset({200, 203, 226})
+BODILESS = frozenset({204, 205})
+HEADER_BYTES = 1 << 16  # one line; content security policies of 10 KB are common
+HEADERS = 256
+SMALL_BODY = 1 << 16  # a redirect's body is read, and the connection used again, if it says it is no larger
+TEXT_TYPES = ("text/", "application/xhtml+xml", "application/xml")
+
+# What aiohttp and the system raise, the most specific first.
+FAULTS: tuple[tuple[type[BaseException], Status], ...] = (
+    (ForbiddenAddress, Status.BLOCKED_ADDRESS),
+    (aiohttp.ClientConnectorDNSError, Status.DNS_ERROR),
+    (aiohttp.ClientSSLError, Status.TLS_ERROR),
+    (ssl.SSLError, Status.TLS_ERROR),
+    (TimeoutError, Status.TIMEOUT),
+    (aiohttp.InvalidURL, Status.BAD_URL),
+    (aiohttp.ClientError, Status.CONNECT_ERROR),
+    (OSError, Status.CONNECT_ERROR),
+    (ValueError, Status.CONNECT_ERROR),  # headers that the library cannot make sense of
+)
+CAUGHT = tuple(kind for kind, _ in FAULTS)
+
+
+class Fetcher:
+    """One worker's client: connections, names, and the state of every host. Use as an async context manager."""
+
+    def __init__(self, config: Config, clock: Clock = time.monotonic, sleeper: AsyncSleeper = asyncio.sleep) -> None:
+        self.config = config
+        self.clock = clock
+        self.hosts = Hosts(config.fetch_host_gap, config.fetch_host_parallel, clock, sleeper)
+        self._connector: GuardedConnector | None = None
+        self._resolver: SystemResolver | None = None
+
+    async def __aenter__(self) -> Self:
+        self._resolver = SystemResolver()
+        self._connector = connector(self.config, self._resolver)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._connector and self._resolver:
+            await self._connector.close()
+            await self._resolver.close()
+
+    @asynccontextmanager
+    async def session(self) -> AsyncIterator["Session"]:
+        """One document's session: its cookies end with it, the connections stay."""
+        if self._connector is None:
+            raise RuntimeError("a Fetcher is used as an async context manager")
+        limits = self.config
+        jar = aiohttp.CookieJar(unsafe=True, quote_cookie=False)  # unsafe: hosts that are addresses have cookies too
+        async with aiohttp.ClientSession(
+            connector=self._connector,
+            connector_owner=False,
+            cookie_jar=jar,
+            auto_decompress=False,
+            trust_env=False,
+            headers={
+                "User-Agent": limits.fetch_user_agent,
+                "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+                "Accept-Language": "en,*;q=0.5",
+                "Accept-Encoding": decode.ACCEPTED,
+            },
+            timeout=aiohttp.ClientTimeout(
+                total=None,
+                connect=limits.fetch_connect_seconds,
+                sock_connect=limits.fetch_connect_seconds,
+                sock_read=limits.fetch_read_seconds,
+            ),
+            max_line_size=HEADER_BYTES,
+            max_field_size=HEADER_BYTES,
+            max_headers=HEADERS,
+        ) as http:
+            yield Session(self, http, jar)
+
+
+class Session:
+    """One document's fetches."""
+
+    def __init__(self, fetcher: Fetcher, http: aiohttp.ClientSession, jar: aiohttp.CookieJar) -> None:
+        self._fetcher = fetcher
+        self._http = http
+        self._jar = jar
+
+    async def get(self, url: str, deadline: float | None = None) -> Capture:
+        """The URL, followed through redirects; `deadline` on the fetcher's clock. Never raises for the web's faults."""
+        config = self._fetcher.config
+
+        async def ask(target: Target) -> Capture:
+            return await self._exchange(target, deadline)
+
+        return await follow(ask, self._cookies, url, config.fetch_redirects, config.fetch_allow_ports)
+
+    def _cookies(self, target: Target) -> str:
+        return self._jar.filter_cookies(URL(target.url, encoded=True)).output(header="", sep=";")
+
+    async def _exchange(self, target: Target, deadline: float | None) -> Capture:
+        """One request: its response, or why there is none."""
+        nothing = Capture(target.url, Status.CONNECT_ERROR, (target.url,), datetime.now(UTC), target.url)
+        left = None if deadline is None else max(0.0, deadline - self._fetcher.clock())
+        try:
+            async with asyncio.timeout(left), self._fetcher.hosts.turn(target.host, deadline) as host:
+                return await self._request(target, host)
+        except CoolingDown as cooling:
+            return replace(
+                nothing, status=Status.HOST_BACKOFF, error_message=str(cooling), retry_at=_later(cooling.seconds)
+            )
+        except CAUGHT as error:
+            return replace(nothing, status=_status(error), error_message=_reason(error, target))
+
+    async def _request(self, target: Target, host: Host) -> Capture:
+        async with self._http.get(URL(target.url, encoded=True), allow_redirects=False) as response:
+            answer = Capture(
+                url=target.url,
+                status=Status.SUCCESS if response.status in SUCCESSFUL else Status.TERMINAL_BAD_STATUS,
+                hops=(target.url,),
+                when=datetime.now(UTC),
+                terminal_url=target.url,
+                status_code=response.status,
+                headers=tuple((k.decode("latin-1"), v.decode("latin-1")) for k, v in response.raw_headers),
+            )
+            if host.heard(response.status, retry_after(answer.header("retry-after"))):
+                return _throttled(answer, host.governor.remaining())
+            if response.status in REDIRECTS:
+                await _drain(response)
+                return answer
+            try:
+                return self._judged(answer, await self._body(response))
+            except Refused as refused:
+                response.close()
+                return replace(answer, status=refused.status, error_message=str(refused))
+            except TimeoutError as error:
+                response.close()
+                return replace(answer, status=Status.TIMEOUT, error_message=_reason(error, target))
+
+    async def _body(self, response: aiohttp.ClientResponse) -> bytes:
+        text = response.content_type.startswith(TEXT_TYPES)
+        encodings = response.headers.getall("Content-Encoding", [])
+        body = decode.Body(encodings, self._fetcher.config.fetch_body_bytes, text=text)
+        try:
+            async for piece in response.content.iter_any():
+                body.feed(piece)
+        except TimeoutError:
+            raise
+        except (aiohttp.ClientError, OSError) as error:
+            raise Refused(Status.TRUNCATED_BODY, f"the body ended early: {_text(error)}") from error
+        return body.finish()
+
+    @staticmethod
+    def _judged(answer: Capture, body: bytes) -> Capture:
+        if answer.status is Status.SUCCESS or answer.status_code in BODILESS:
+            if not body:
+                return replace(answer, status=Status.EMPTY_BLOB, error_message="a response without a body")
+            return replace(answer, body=body)
+        return replace(answer, body=body or None, error_message=f"HTTP {answer.status_code}")
+
+
+async def _drain(response: aiohttp.ClientResponse) -> None:
+    """Read a redirect's small body, so that the connection can be used again; else the connection goes."""
+    if response.content_length is None or response.content_length > SMALL_BODY:
+        response.close()
+        return
+    try:
+        await response.read()
+    except (aiohttp.ClientError, OSError):
+        response.close()
+
+
+def _throttled(answer: Capture, seconds: float) -> Capture:
+    message = f"HTTP {answer.status_code}: the host asked to be left alone for {seconds:.0f} s"
+    return replace(answer, status=Status.HOST_BACKOFF, error_message=message, retry_at=_later(seconds))
+
+
+def _later(seconds: float) -> datetime:
+    return datetime.now(UTC) + timedelta(seconds=seconds)
+
+
+def _status(error: BaseException) -> Status:
+    inner = getattr(error, "os_error", None) or error.__cause__
+    if isinstance(inner, ForbiddenAddress):
+        return Status.BLOCKED_ADDRESS
+    return next(status for kind, status in FAULTS if isinstance(error, kind))
+
+
+def _reason(error: BaseException, target: Target) -> str:
+    inner = getattr(error, "os_error", None) or error
+    if isinstance(error, TimeoutError) and not str(error):
+        return f"{target.host} did not answer in time"
+    return f"{target.host}:{target.port}: {_text(inner)}"
+
+
+def _text(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"[:800]
