@@ -122,3 +122,28 @@ def faults(config: Config) -> Iterator[None]:
         raise
     except (BotoConnectionError, HTTPClientError, IncompleteReadError) as error:
         raise Unavailable(f"{where}: {error}: is it running (`sandcrawler ps`)?") from error
+
+
+def make(config: Config) -> dict[str, bool]:
+    """The bucket's name, and whether it was made now."""
+    if not differences(config):
+        return {config.s3_bucket: False}
+    try:
+        with faults(config):
+            client(config).create_bucket(Bucket=config.s3_bucket)
+    except ClientError as error:
+        if error.response["Error"]["Code"] not in {"BucketAlreadyOwnedByYou", "BucketAlreadyExists"}:
+            raise
+    return {config.s3_bucket: True}
+
+
+def differences(config: Config) -> list[str]:
+    """A line if the bucket is missing."""
+    try:
+        with faults(config):
+            client(config).head_bucket(Bucket=config.s3_bucket)
+    except ClientError as error:
+        if error.response["ResponseMetadata"]["HTTPStatusCode"] != 404:
+            raise
+        return [f"S3 at {config.s3_url}: bucket {config.s3_bucket} is missing: sandcrawler setup"]
+    return []

@@ -1,0 +1,97 @@
+"""What the tables and the bucket hold of one document or link: the queries behind `sandcrawler show`.
+
+Whatever is given (URL, SHA-1 or SURT), the rows that hold it are found first; the hashes in them lead to the rest.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, get_args
+
+import psycopg
+from botocore.exceptions import ClientError
+from psycopg import Connection, sql
+from psycopg.rows import dict_row
+
+from sandcrawler import names
+from sandcrawler.config import Config
+from sandcrawler.model import IngestType
+from sandcrawler.names import Folder, Table
+from sandcrawler.persist import blobs
+from sandcrawler.persist.database import connect, translated
+
+SHA1 = re.compile(r"[0-9a-f]{40}")
+SURT = re.compile(r"[^/]+\)/.*")
+
+# What was given -> the tables that hold it, and the condition (each is served by an index).
+BY_URL: Mapping[Table, str] = {
+    Table.INGEST_REQUEST: "ingest_type = ANY(%(types)s) AND base_url = %(what)s",
+    Table.INGEST_FILE_RESULT: "ingest_type = ANY(%(types)s) AND base_url = %(what)s OR terminal_url = %(what)s",
+    Table.CDX: "url = %(what)s",
+}
+BY_SURT: Mapping[Table, str] = {Table.CDX: "surt = %(what)s"}
+BY_SHA1: Mapping[Table, str] = {
+    Table.INGEST_FILE_RESULT: "terminal_sha1hex = ANY(%(hashes)s)",
+    Table.CDX: "sha1hex = ANY(%(hashes)s)",
+    Table.FILE_META: "sha1hex = ANY(%(hashes)s)",
+    Table.HTML_META: "sha1hex = ANY(%(hashes)s)",
+    Table.XML_META: "sha1hex = ANY(%(hashes)s)",
+    Table.PDF_META: "sha1hex = ANY(%(hashes)s)",
+}
+# Every object that a document may have. WARCs, too, are named by their primary document.
+OBJECTS: tuple[tuple[Folder, str], ...] = (
+    (Folder.HTML, ".tei.xml"),
+    *((Folder.XML, suffix) for suffix in (*names.XML_SUFFIX.values(), names.OTHER_XML_SUFFIX)),
+    (Folder.TEXT, ".txt"),
+    (Folder.WARC, ".warc.gz"),
+)
+# One popular page can be the end of thousands of links.
+MOST_ROWS = 100
+
+
+def show(config: Config, what: str) -> Iterator[dict[str, Any]]:
+    """Rows as {"table", "row"} and objects as {"object", "size_bytes", "content_type"}; at most 100 rows a table."""
+    what = what.strip()
+    seen: set[str] = set()
+    hashes = {what.lower()} if SHA1.fullmatch(what.lower()) else set()
+    first = {} if hashes else BY_SURT if SURT.fullmatch(what) and "://" not in what else BY_URL
+    with connect(config.postgres_url) as connection:
+        try:
+            for found in _rows(connection, first, what=what, types=list(get_args(IngestType))):
+                hashes |= {found["row"].get(column) for column in ("sha1hex", "terminal_sha1hex")} - {None}
+                seen.add(repr(found))
+                yield found
+            for found in _rows(connection, BY_SHA1, hashes=sorted(hashes)):
+                if repr(found) not in seen:
+                    yield found
+        except psycopg.Error as error:
+            raise translated(error, config.postgres_url or "") from error
+    yield from _objects(config, sorted(hashes))
+
+
+def _rows(connection: Connection, tables: Mapping[Table, str], **given: Any) -> Iterator[dict[str, Any]]:
+    with connection.cursor(row_factory=dict_row) as cursor:
+        for table, condition in tables.items():
+            query = sql.SQL("SELECT * FROM {} WHERE {} LIMIT {}").format(
+                sql.Identifier(table), sql.SQL(condition), MOST_ROWS
+            )
+            for row in cursor.execute(query, given):
+                yield {"table": table.value, "row": {key: _plain(value) for key, value in row.items()}}
+
+
+def _plain(value: Any) -> Any:
+    return value.isoformat() if hasattr(value, "isoformat") else value
+
+
+def _objects(config: Config, hashes: list[str]) -> Iterator[dict[str, Any]]:
+    client = blobs.client(config)
+    for sha1hex in hashes:
+        for folder, suffix in OBJECTS:
+            key = names.blob_key(folder, sha1hex, suffix)
+            try:
+                with blobs.faults(config):
+                    head = client.head_object(Bucket=config.s3_bucket, Key=key)
+            except ClientError as error:
+                if error.response["ResponseMetadata"]["HTTPStatusCode"] != 404:
+                    raise
+                continue
+            yield {"object": key, "size_bytes": head["ContentLength"], "content_type": head["ContentType"]}
