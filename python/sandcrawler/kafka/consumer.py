@@ -1,0 +1,224 @@
+"""A member of a consumer group.
+
+A consumer must go on polling while its window is full, but a poll gives records. So a poll with a limit of 0 keeps
+what it gets in `_ahead`, and when that is enough it pauses the partitions. What librdkafka had fetched for a paused
+partition is fetched again, so pausing is rare: half of `_ahead` is used up before the partitions are resumed.
+"""
+
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import cast
+
+import structlog
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
+
+from sandcrawler.kafka.client import FORBIDDEN, MISSING, Setting, check, common, raised, spelled
+from sandcrawler.runtime.records import Partition, Record
+
+log = structlog.get_logger()
+
+# A member that does not poll for this long loses its partitions; 0.2 of it is left to a flush at a rebalance.
+MAX_POLL_MILLISECONDS = 300_000
+# Seconds of silence from all brokers until the worker is told.
+DOWN_SECONDS = 120.0
+# Records, and bytes, kept ahead of a full window before the partitions are paused.
+AHEAD, AHEAD_BYTES = 500, 32 << 20
+
+# A commit that is answered so came too late: the partition has another owner, or none.
+GONE = {
+    KafkaError.ILLEGAL_GENERATION,
+    KafkaError.UNKNOWN_MEMBER_ID,
+    KafkaError.REBALANCE_IN_PROGRESS,
+    KafkaError.FENCED_INSTANCE_ID,
+    KafkaError._ASSIGNMENT_LOST,  # noqa: SLF001  (that is how the library spells its local codes)
+    KafkaError._STATE,  # noqa: SLF001
+    KafkaError._NO_OFFSET,  # noqa: SLF001
+}
+
+Callback = Callable[[AbstractSet[Partition]], None]
+
+
+def _nothing(_partitions: AbstractSet[Partition]) -> None:
+    pass
+
+
+class KafkaConsumer:
+    """See `sandcrawler.runtime.Consumer`."""
+
+    def __init__(
+        self, brokers: str, group: str, topics: Sequence[str], message_bytes: int, settings: Mapping[str, Setting]
+    ) -> None:
+        self._brokers = brokers
+        self._log = log.bind(group=group)
+        self._on_revoked: Callback = _nothing
+        self._on_lost: Callback = _nothing
+        self._held: set[Partition] = set()
+        self._ahead: deque[Record] = deque()
+        self._paused = False
+        self._down_since: float | None = None
+        self._client = Consumer(
+            {
+                **common(brokers, message_bytes),
+                "group.id": group,
+                "enable.auto.commit": False,
+                # A new group starts at the beginning: nothing that was asked for is skipped.
+                "auto.offset.reset": "earliest",
+                "partition.assignment.strategy": "cooperative-sticky",
+                "max.poll.interval.ms": MAX_POLL_MILLISECONDS,
+                "queued.min.messages": 10_000,
+                "queued.max.messages.kbytes": max(65_536, 2 * message_bytes >> 10),
+                "fetch.wait.max.ms": 100,
+                "error_cb": self._on_error,
+                **spelled(settings),
+            }
+        )
+        try:
+            check(self._client, brokers, topics)
+            self._client.subscribe(list(topics), on_assign=self._assigned, on_revoke=self._revoked, on_lost=self._lost)
+        except BaseException:
+            self._client.close()
+            raise
+
+    def listen(self, on_revoked: Callback, on_lost: Callback) -> None:
+        """See `Consumer.listen`."""
+        self._on_revoked, self._on_lost = on_revoked, on_lost
+
+    # ── records ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def poll(self, limit: int, seconds: float) -> list[Record]:
+        """See `Consumer.poll`."""
+        self._check_down()
+        if limit == 0:
+            self._ahead.extend(self._consume(AHEAD, 0.0))
+            if not self._paused and self._enough():
+                self._pause(True)
+            return []
+        if self._ahead:
+            self._ahead.extend(self._consume(1, 0.0))  # serves the callbacks, which may take some of them away
+            records = [self._ahead.popleft() for _ in range(min(limit, len(self._ahead)))]
+        else:
+            # `consume` would wait the whole time for a full batch: wait for one, take what else is there.
+            records = self._consume(limit, 0.0) or self._consume(1, seconds)
+        if self._paused and len(self._ahead) < AHEAD // 2:
+            self._pause(False)
+        return records
+
+    def _enough(self) -> bool:
+        return len(self._ahead) >= AHEAD or sum(len(record.value or b"") for record in self._ahead) >= AHEAD_BYTES
+
+    def _consume(self, limit: int, seconds: float) -> list[Record]:
+        answers = self._client.consume(limit, seconds)
+        records = [record for answer in answers if (record := self._record(answer)) is not None]
+        if answers:
+            self._down_since = None
+        return records
+
+    def _record(self, answer: Message) -> Record | None:
+        error = answer.error()
+        if error is not None:
+            self._judge(error, answer.topic())
+            return None
+        topic, partition = cast("str", answer.topic()), cast("int", answer.partition())
+        if (topic, partition) not in self._held:
+            return None  # taken away while this batch was being gathered
+        kind, milliseconds = answer.timestamp()
+        headers = cast("Sequence[tuple[str, bytes | None]]", answer.headers() or ())
+        return Record(
+            topic,
+            partition,
+            cast("int", answer.offset()),
+            answer.key(),
+            answer.value(),
+            tuple((name, value or b"") for name, value in headers),
+            milliseconds / 1000 if kind else None,
+        )
+
+    def _judge(self, error: KafkaError, topic: str | None) -> None:
+        if error.code() in MISSING | FORBIDDEN:
+            raise raised(error, topic)
+        if error.code() == KafkaError._AUTO_OFFSET_RESET:  # noqa: SLF001
+            self._log.warning("offset out of range, starting at the earliest", topic=topic, error=error.str())
+        else:
+            self._log.warning("kafka", topic=topic, error=error.str())
+
+    def _pause(self, wanted: bool) -> None:
+        parts = [TopicPartition(*part) for part in self._held]
+        (self._client.pause if wanted else self._client.resume)(parts)
+        self._paused = wanted
+
+    # ── offsets ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def commit(self, offsets: Mapping[Partition, int]) -> None:
+        """See `Consumer.commit`."""
+        wanted = [TopicPartition(*part, offset) for part, offset in offsets.items() if part in self._held]
+        if not wanted:
+            return
+        try:
+            answers = self._client.commit(offsets=wanted, asynchronous=False) or []
+            errors = [answer.error for answer in answers if answer.error is not None]
+        except KafkaException as exception:
+            errors = [exception.args[0]]
+        for error in errors:
+            if error.code() not in GONE:
+                raise raised(error, wanted[0].topic)
+            self._log.warning("late commit ignored", error=error.str())
+
+    def lag(self) -> Mapping[Partition, int]:
+        """See `Consumer.lag`."""
+        ahead = Counter((record.topic, record.partition) for record in self._ahead)
+        lags = {}
+        for position in self._client.position([TopicPartition(*part) for part in self._held]):
+            part = (position.topic, position.partition)
+            marks = self._client.get_watermark_offsets(TopicPartition(*part), cached=True)
+            if position.offset >= 0 and marks is not None and marks[1] >= 0:
+                lags[part] = max(0, marks[1] - position.offset) + ahead[part]
+        return lags
+
+    # ── partitions ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _assigned(self, _client: Consumer, parts: list[TopicPartition]) -> None:
+        taken = _partitions(parts)
+        self._log.info("assigned", partitions=sorted(taken))
+        self._client.incremental_assign(parts)
+        self._held |= taken
+        if self._paused:
+            self._client.pause(parts)
+
+    def _revoked(self, _client: Consumer, parts: list[TopicPartition]) -> None:
+        taken = _partitions(parts)
+        self._drop(taken)
+        self._on_revoked(taken)
+        self._held -= taken
+        self._client.incremental_unassign(parts)
+
+    def _lost(self, _client: Consumer, parts: list[TopicPartition]) -> None:
+        taken = _partitions(parts)
+        self._drop(taken)
+        self._held -= taken
+        self._on_lost(taken)
+
+    def _drop(self, taken: AbstractSet[Partition]) -> None:
+        self._ahead = deque(record for record in self._ahead if (record.topic, record.partition) not in taken)
+
+    # ── the broker's absence ─────────────────────────────────────────────────────────────────────────────────────
+
+    def _on_error(self, error: KafkaError) -> None:
+        self._log.warning("kafka", error=error.str(), code=error.name())
+        if error.code() == KafkaError._ALL_BROKERS_DOWN:  # noqa: SLF001
+            self._down_since = self._down_since or time.monotonic()
+
+    def _check_down(self) -> None:
+        """A look, once the brokers have been silent for long enough."""
+        if self._down_since is not None and time.monotonic() - self._down_since > DOWN_SECONDS:
+            check(self._client, self._brokers)
+            self._down_since = None
+
+    def close(self) -> None:
+        """See `Consumer.close`."""
+        self._client.close()
+
+
+def _partitions(parts: Sequence[TopicPartition]) -> set[Partition]:
+    return {(part.topic, part.partition) for part in parts}

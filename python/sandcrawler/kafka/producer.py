@@ -1,0 +1,114 @@
+"""Publishing, with the broker's answer to every message.
+
+The broker refuses a whole batch when one message in it is too large, so refused messages are sent again one by one:
+those that are refused alone are the culprits.
+"""
+
+import threading
+from collections.abc import Mapping, Sequence
+
+import structlog
+from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka import Message as Answer
+from confluent_kafka import Producer as Client
+
+from sandcrawler.kafka.client import Setting, check, common, raised, spelled
+from sandcrawler.runtime.records import Message, MessageTooLarge
+
+log = structlog.get_logger()
+
+# Seconds until a message without an answer is Unavailable.
+PUBLISH_SECONDS = 30.0
+
+
+class KafkaProducer:
+    """See `sandcrawler.runtime.Producer`."""
+
+    def __init__(self, brokers: str, message_bytes: int, settings: Mapping[str, Setting]) -> None:
+        self._client = Client(
+            {
+                **common(brokers, message_bytes),
+                "acks": "all",
+                "enable.idempotence": True,
+                "compression.type": "zstd",
+                "linger.ms": 5,
+                "message.timeout.ms": int(PUBLISH_SECONDS * 1000),
+                "error_cb": lambda error: log.warning("kafka", error=error.str(), code=error.name()),
+                **spelled(settings),
+            }
+        )
+        check(self._client, brokers)
+
+    def publish(self, messages: Sequence[Message]) -> None:
+        """See `Producer.publish`."""
+        refused = self._send(messages)
+        if len(messages) > 1:
+            # The broker refuses a whole batch for one message: each by itself shows which it was.
+            refused = [message for message in refused if self._send([message])]
+        if refused:
+            raise MessageTooLarge(refused)
+
+    def _send(self, messages: Sequence[Message]) -> list[Message]:
+        """Publishes and waits for every answer; returns what was too large."""
+        delivery = _Delivery(self._client)
+        for message in messages:
+            delivery.start(message)
+        return delivery.wait()
+
+    def close(self) -> None:
+        """See `Producer.close`."""
+        self._client.flush(PUBLISH_SECONDS)
+
+
+class _Delivery:
+    """The messages of one `publish`, from the first to the last answer. Answers may come in any thread."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._open = 0
+        self._lock = threading.Lock()
+        self._refused: list[Message] = []
+        self._failed: tuple[KafkaError, Message] | None = None
+
+    def start(self, message: Message) -> None:
+        """Queues the message; waits while the queue is full."""
+
+        def answered(error: KafkaError | None, _answer: Answer) -> None:
+            self._answer(message, error)
+
+        with self._lock:
+            self._open += 1
+        while True:
+            try:
+                self._client.produce(
+                    message.topic,
+                    value=message.value,
+                    key=message.key,
+                    headers=list(message.headers),
+                    on_delivery=answered,
+                )
+            except BufferError:
+                self._client.poll(0.1)
+            except KafkaException as error:
+                return self._answer(message, error.args[0])
+            else:
+                return None
+
+    def _answer(self, message: Message, error: KafkaError | None) -> None:
+        with self._lock:
+            self._open -= 1
+            if error is None:
+                return
+            if error.code() == KafkaError.MSG_SIZE_TOO_LARGE:
+                self._refused.append(message)
+            else:
+                self._failed = (error, message)
+
+    def wait(self) -> list[Message]:
+        """Until all are answered (`message.timeout.ms` bounds it): what was too large. Raises what else went wrong."""
+        while self._open:
+            self._client.poll(0.1)
+        if self._failed is not None:
+            error, message = self._failed
+            raise raised(error, message.topic)
+        return self._refused
