@@ -1,4 +1,4 @@
-"""Imports point one way: each part may know only those named for it. The table is the architecture's (proposal 0001)."""
+"""Imports point one way: each part may know only those named for it (the table of proposal 0001)."""
 
 import ast
 from collections.abc import Iterator
@@ -20,6 +20,7 @@ SPINE = BASE | {
     "ingest",
     "persist",
     "workers",
+    "topics",
     "setup",
     "show",
     "stack",
@@ -41,7 +42,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "runtime": {"names", "errors"},
     "kafka": BASE | {"runtime"},
     "memory": BASE | {"runtime"},
-    "setup": STORES | {"kafka"},
+    "topics": BASE,
+    "setup": STORES | {"kafka", "topics"},
     "show": STORES | {"fetch"},
     "workers": SPINE,
     "stack": BASE,
