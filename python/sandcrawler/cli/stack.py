@@ -22,6 +22,8 @@ Folder = Annotated[
 
 PASSWORD = re.compile(r"(://[^:/@]*:)[^@]*@")  # stays out of what people show each other; stdout has it
 
+DIGITS = re.compile(r"\d+")
+
 
 def up(directory: Folder = None) -> None:
     """Start Kafka, PostgreSQL and SeaweedFS on this machine, and wait until they can work. Safe to repeat.
@@ -69,11 +71,17 @@ def show(directory: Path | None) -> bool:
 
 @contextmanager
 def progress() -> Iterator[Report]:
-    """A line for each server that changes in place; off a terminal, a line for each change."""
-    if not console.is_terminal:
-        yield lambda server, text: say(f"{server:<10} {text}")
-        return
+    """A line for each server that changes in place; off a terminal, a line for each thing that is begun."""
     now: dict[str, str] = {}
+    if not console.is_terminal:
+
+        def line(server: str, text: str) -> None:
+            if DIGITS.sub("", text) != DIGITS.sub("", now.get(server, "")):  # not one for every megabyte
+                say(f"{server:<10} {text}")
+            now[server] = text
+
+        yield line
+        return
     with Live(console=console, auto_refresh=False) as live:
 
         def report(server: str, text: str) -> None:

@@ -85,5 +85,8 @@ class Server(Protocol):
     def healthy(self, place: Place) -> bool:
         """Whether it can do its work now; takes at most a few seconds and never raises for a server not yet up."""
 
+    def leftovers(self, place: Place) -> tuple[Path, ...]:
+        """Files outside its place that may be left when it stops."""
+
     def settings(self, place: Place) -> dict[str, str]:
         """Fields of `Config` under which it is reached; the one named by `setting` comes first."""

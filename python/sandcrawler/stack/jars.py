@@ -27,7 +27,7 @@ ENDPOINT = f"org.apache.kafka:kafka_2.13:{KAFKA_VERSION}"
 LOGGING = "org.apache.logging.log4j:log4j-slf4j-impl:2.25.5"
 LIST = Path(__file__).with_name("kafka-jars.toml")
 PARALLEL = 8
-STEP = 4_000_000  # bytes between two words on the download
+STEP = 1_000_000  # bytes between two words on the download
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def _maven(cache: Path, report: Callable[[str], None]) -> Any:
             with lock:
                 before, received = received, received + size
             if before // STEP != received // STEP:
-                report(f"downloading Kafka {KAFKA_VERSION}: {received // 1_000_000} MB")
+                report(f"downloading Kafka {KAFKA_VERSION}: {received // STEP} MB")
 
         yield update
 

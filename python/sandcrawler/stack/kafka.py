@@ -95,6 +95,10 @@ class Kafka:
         except KafkaException:
             return False
 
+    def leftovers(self, place: Place) -> tuple[Path, ...]:  # noqa: ARG002
+        """None."""
+        return ()
+
     def settings(self, place: Place) -> dict[str, str]:
         """Where it is reached."""
         return {self.setting: f"{LOOPBACK}:{place.ports['broker']}"}

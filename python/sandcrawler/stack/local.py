@@ -192,7 +192,7 @@ class _Start:
                     f"{server.title}: its port {port} ({purpose}) is taken by {ports.holder(port)}: "
                     f"stop that, or use another --dir"
                 )
-        server.prepare(place, self.report)
+        server.prepare(place, self._say)
         with self._lock:
             if self._broken.is_set():
                 raise _Broken
@@ -203,6 +203,12 @@ class _Start:
             self.begun.append(server.name)
             state.save(self.directory, self.known)
         self._wait(server, place, started)
+
+    def _say(self, server: str, text: str) -> None:
+        """Report; a long preparation ends here when another server failed or Ctrl-C came."""
+        if self._broken.is_set():
+            raise _Broken
+        self.report(server, text)
 
     def _wait(self, server: Server, place: Place, started: Running) -> None:
         limit = time.monotonic() + HEALTHY_SECONDS
@@ -222,13 +228,15 @@ class _Broken(Exception):
 
 def _stop(directory: Path, known: state.State, names: list[str], report: Report) -> list[str]:
     """Stop servers side by side, then take the addresses away."""
-    how = {server.name: server.stop for server in servers(load())}
+    kinds = {server.name: server for server in servers(load())}
 
     def one(name: str) -> None:
         entry = known.servers[name]
         if started := entry.running:
             report(name, "stopping")
-            process.stop(started, how[name])
+            process.stop(started, kinds[name].stop)
+            for path in kinds[name].leftovers(state.place(directory, kinds[name], entry)):
+                path.unlink(missing_ok=True)
             report(name, "stopped")
         entry.pid = entry.started = None
 

@@ -93,6 +93,10 @@ class Postgres:
                 connection.execute(f"CREATE DATABASE {DATABASE}")
         return True
 
+    def leftovers(self, place: Place) -> tuple[Path, ...]:  # noqa: ARG002
+        """None."""
+        return ()
+
     def settings(self, place: Place) -> dict[str, str]:
         """Where it is reached, with the password that was made for this place."""
         return {self.setting: f"postgresql://{ROLE}:{place.secret}@{LOOPBACK}:{place.ports['sql']}/{DATABASE}"}

@@ -69,6 +69,11 @@ class SeaweedFS:
         """The master knows of room to write to, and the S3 gateway takes our keys."""
         return self._has_room(place) and self._takes_keys(place)
 
+    def leftovers(self, place: Place) -> tuple[Path, ...]:
+        """Its sockets, which it puts in /tmp whatever it is told, such as seaweedfs-s3-28333.sock."""
+        names = [f"seaweedfs-{purpose.replace('.', '-')}-{port}.sock" for purpose, port in place.ports.items()]
+        return tuple(Path("/tmp", name) for name in names)  # noqa: S108
+
     def settings(self, place: Place) -> dict[str, str]:
         """Where it is reached, and with which keys."""
         url = f"http://{LOOPBACK}:{place.ports['s3']}"
