@@ -69,7 +69,10 @@ class GuardedConnector(aiohttp.TCPConnector):
         self._exempt = exempt
 
     async def _resolve_host(self, host: str, port: int, traces: Any = None) -> list[ResolveResult]:
-        host, port = self._moved.get((host.rstrip("."), port), (host, port))
+        name = host.rstrip(".")
+        host, port = self._moved.get((name, port), (host, port))
+        if name == "localhost" or name.endswith(".localhost"):  # whatever a name server says (RFC 6761)
+            host = "127.0.0.1"
         found = await super()._resolve_host(host, port, traces=traces)
         reasons = [refusal(each["host"], self._exempt) for each in found]
         allowed = [each for each, reason in zip(found, reasons, strict=True) if not reason]

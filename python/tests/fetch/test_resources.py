@@ -1,0 +1,130 @@
+"""Sub-resources in parallel (checklist H55), and the row of a capture index."""
+
+import asyncio
+import gzip
+import hashlib
+import time
+from typing import Any
+
+from fetch.web import Page, Web, fetched, moved, reply, run
+from sandcrawler.extract.sniff import file_meta
+from sandcrawler.fetch.cdx import cdx_row
+from sandcrawler.fetch.live import Fetcher
+from sandcrawler.fetch.resources import capture_resources
+from sandcrawler.model import MissingResource, WantedResource, WebResource
+from sandcrawler.status import Status
+
+SITE = "http://journal.example.org"
+PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 64
+
+
+async def gathered(
+    web: Web, wanted: list[WantedResource], parallel: int = 8, seconds: float = 10, **more: Any
+) -> tuple[tuple[WebResource, ...], tuple[MissingResource, ...]]:
+    async with Fetcher(web.config(**more)) as fetcher, fetcher.session() as session:
+        return await capture_resources(session, wanted, time.monotonic() + seconds, parallel)
+
+
+def image(url: str) -> WantedResource:
+    return WantedResource(url=url, resource_type="image")
+
+
+def test_h55_one_that_fails_is_listed_and_fails_nothing() -> None:
+    async def work() -> None:
+        pages: dict[str, Page] = {
+            f"{SITE}/a.png": reply(PNG, content_type="image/png"),
+            f"{SITE}/old.css": moved("http://cdn.example.net/new.css"),
+            "http://cdn.example.net/new.css": reply(
+                gzip.compress(b"p{}"), content_type="text/css", content_encoding="gzip"
+            ),
+            f"{SITE}/empty.js": reply(b""),
+        }
+        wanted = [
+            image(f"{SITE}/gone.png"),
+            image(f"{SITE}/a.png"),
+            WantedResource(url=f"{SITE}/old.css", resource_type="stylesheet"),
+            WantedResource(url=f"{SITE}/empty.js", resource_type="script"),
+            WantedResource(url=f"{SITE}/a.png", resource_type="font"),
+            image("http://10.0.0.1/x.png"),
+            image("mailto:x"),
+        ]
+        async with Web(pages) as web:
+            found, missing = await gathered(web, wanted)
+        assert [(each.url, each.resource_type) for each in found] == [
+            (f"{SITE}/a.png", "image"),
+            (f"{SITE}/old.css", "stylesheet"),
+            (f"{SITE}/a.png", "font"),
+        ]
+        png, css, _ = found
+        assert (png.sha1hex, png.size, png.mimetype) == (hashlib.sha1(PNG).hexdigest(), len(PNG), "image/png")
+        assert (css.sha256hex, css.size, css.status_code) == (hashlib.sha256(b"p{}").hexdigest(), 3, 200)
+        assert css.surt == "org,example,journal)/old.css"
+        assert png.timestamp.endswith("Z")
+        assert [(each.url, each.status, each.status_code) for each in missing] == [
+            (f"{SITE}/gone.png", Status.TERMINAL_BAD_STATUS, 404),
+            (f"{SITE}/empty.js", Status.EMPTY_BLOB, 200),
+            ("http://10.0.0.1/x.png", Status.BLOCKED_ADDRESS, None),
+            ("mailto:x", Status.BAD_URL, None),
+        ]
+        assert all(each.error_message for each in missing)
+        assert [request.url for request in web.requests].count(f"{SITE}/a.png") == 1
+
+    run(work())
+
+
+def test_h55_a_slow_one_ends_at_the_deadline() -> None:
+    async def slow(_: Any, writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(5)
+
+    async def work() -> None:
+        async with Web({f"{SITE}/slow.png": slow, f"{SITE}/a.png": reply(PNG)}) as web:
+            wanted = [image(f"{SITE}/slow.png"), image(f"{SITE}/a.png")]
+            found, missing = await gathered(web, wanted, seconds=0.5)
+        assert [each.url for each in found] == [f"{SITE}/a.png"]
+        assert [each.status for each in missing] == [Status.TIMEOUT]
+
+    run(work())
+
+
+def test_so_many_at_a_time() -> None:
+    at_once: list[int] = []
+    running = 0
+
+    async def page(_: Any, writer: asyncio.StreamWriter) -> None:
+        nonlocal running
+        running += 1
+        at_once.append(running)
+        await asyncio.sleep(0.05)
+        running -= 1
+        writer.write(reply(PNG))
+
+    async def work() -> None:
+        wanted = [image(f"{SITE}/{n}.png") for n in range(12)]
+        async with Web({each.url: page for each in wanted}) as web:
+            found, _ = await gathered(web, wanted, parallel=4)
+        assert [each.url for each in found] == [each.url for each in wanted]
+
+    run(work())
+    assert max(at_once) == 4
+
+
+def test_nothing_wanted() -> None:
+    async def work() -> None:
+        async with Web({}) as web:
+            assert await gathered(web, []) == ((), ())
+
+    run(work())
+
+
+def test_the_row_of_an_index() -> None:
+    async def work() -> None:
+        page = reply(b"<html></html>", etag='"1"', last_modified="then", content_type="Text/HTML; charset=utf-8")
+        async with Web({f"{SITE}/a": moved("/b?y=1&x=2"), f"{SITE}/b?y=1&x=2": page}) as web:
+            capture = await fetched(web, f"{SITE}/a")
+        row = cdx_row(capture, file_meta(b"<html></html>"))
+        assert (row.url, row.surt) == (f"{SITE}/b?y=1&x=2", "org,example,journal)/b?x=2&y=1")
+        assert (row.mimetype, row.status_code, row.etag, row.last_modified) == ("text/html", 200, '"1"', "then")
+        assert row.datetime == capture.when.strftime("%Y%m%d%H%M%S")
+        assert len(row.sha1b32) == 32
+
+    run(work())
