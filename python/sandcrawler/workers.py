@@ -11,7 +11,8 @@ out, and commits. To add a topic: `names.py` and `kafka/topics.toml`; a table: `
 `extract/biblio`; another HTTP client: `fetch/`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +28,7 @@ from sandcrawler.persist import bodies, results
 from sandcrawler.persist.blobs import BlobSink
 from sandcrawler.persist.postgres import PostgresSink
 from sandcrawler.runtime import Batched, Concurrent, Message, Record
+from sandcrawler.setup import check
 
 Step = Concurrent[Any] | Batched[Any]
 
@@ -51,8 +53,15 @@ def ingest(config: Config) -> Concurrent[tuple[IngestRequest, dict[str, Any]]]:
         decode=lambda record: wire.decode_request(record.value),
         work=answer,
         window=config.ingest_window,
-        resources=(fetcher, sandbox),
+        session=lambda: opened(fetcher, sandbox),
     )
+
+
+@asynccontextmanager
+async def opened(fetcher: Fetcher, sandbox: Sandbox) -> AsyncIterator[None]:
+    """What an ingest worker's documents share, open for as long as the worker runs."""
+    async with fetcher, sandbox:
+        yield
 
 
 def messages(outcome: Outcome, request: IngestRequest, verbatim: dict[str, Any], config: Config) -> Sequence[Message]:
@@ -87,15 +96,15 @@ WORKERS: Mapping[str, Wiring] = {
 
 
 def run(name: str, config: Config) -> None:
-    """Run one worker until it is told to stop."""
+    """Run one worker until SIGTERM or Ctrl-C."""
     wiring = WORKERS[name]
-    topics = [topic.named(config.env) for topic in wiring.reads]
-    runtime.run(
-        runtime.Worker(
-            name=name,
-            consumer=kafka.open_consumer(config, name, topics),
-            producer=kafka.open_producer(config),
-            step=wiring.step(config),
-            dead_letters=Topic.DEAD_LETTERS.named(config.env),
-        )
+    check(config)
+    worker = runtime.Worker(
+        name=name,
+        consumer=kafka.open_consumer(config, name, [topic.named(config.env) for topic in wiring.reads]),
+        producer=kafka.open_producer(config),
+        step=wiring.step(config),
+        dead_letters=Topic.DEAD_LETTERS.named(config.env),
+        limits=runtime.Limits(config.dead_letters_in_row, config.dead_letters_of_200, config.drain_seconds),
     )
+    runtime.run(worker, runtime.stop_on_signals())

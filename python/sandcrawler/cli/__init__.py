@@ -8,7 +8,8 @@ import sys
 
 import typer
 
-from sandcrawler.cli import document, feed, look, stack, work
+from sandcrawler.cli import document, feed, look, work
+from sandcrawler.cli import stack as local
 from sandcrawler.cli.screen import fail
 from sandcrawler.errors import ConfigurationError, InvalidMessage, TooManyDeadLetters, Unavailable
 
@@ -39,9 +40,9 @@ for panel, function, name in (
     (FIRST, work.demo, "demo"),
     (FIRST, document.ingest, "ingest"),
     (FIRST, document.extract, "extract"),
-    (STACK, stack.up, "up"),
-    (STACK, stack.down, "down"),
-    (STACK, stack.ps, "ps"),
+    (STACK, local.up, "up"),
+    (STACK, local.down, "down"),
+    (STACK, local.ps, "ps"),
     (PIPELINE, work.setup, "setup"),
     (PIPELINE, feed.request, "request"),
     (PIPELINE, feed.requests, "requests"),

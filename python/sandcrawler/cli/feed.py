@@ -3,8 +3,9 @@
 import json
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
-from typing import IO, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -54,7 +55,6 @@ def requests(
     config, bad = load(), 0
     if file != "-" and not Path(file).is_file():
         raise ConfigurationError(f"there is no file {file}")
-    source: IO[bytes] = sys.stdin.buffer if file == "-" else Path(file).open("rb")
 
     def good(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
         nonlocal bad
@@ -68,7 +68,7 @@ def requests(
                 bad += 1
                 say(f"{file}:{number}: {error}")
 
-    with source:
+    with nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb") as source:
         count = publish(good(source), queue, config)
     put({"published": count, "left_out": bad})
     if bad:

@@ -32,11 +32,13 @@ def statuses() -> None:
 
 
 def topics() -> None:
-    """Every topic of this environment, with its key and settings."""
-    from sandcrawler.setup import declared_topics  # noqa: PLC0415
+    """Every topic of this environment, with its settings."""
+    from sandcrawler.topics import specs  # noqa: PLC0415
 
-    for topic in declared_topics(load()):
-        put({"topic": topic.name, "partitions": topic.partitions, "key": topic.key, **topic.settings})
+    config = load()
+    for spec in specs():
+        partitions = spec.partitions or config.kafka_partitions
+        put({"topic": spec.topic.named(config.env), "partitions": partitions, **spec.settings})
 
 
 def settings() -> None:

@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -19,7 +20,7 @@ def setup() -> None:
     from sandcrawler.setup import setup as create  # noqa: PLC0415
 
     for action in create(load()):
-        put({"kind": action.kind, "name": action.name, "done": action.done})
+        put(asdict(action))
 
 
 def run(

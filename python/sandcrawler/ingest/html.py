@@ -25,5 +25,5 @@ class Html:
             sha1hex=file_meta.sha1hex,
             status=Status.SUCCESS,
             tei_xml=(extracted.body or b"").decode("utf-8"),
-            word_count=extracted.html_body and extracted.html_body.word_count,
+            word_count=extracted.html_body.word_count if extracted.html_body else None,
         )

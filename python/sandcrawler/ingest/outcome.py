@@ -154,11 +154,7 @@ def merge(landing: Biblio | None, full: Biblio | None) -> Biblio | None:
     """A landing page's bibliography completed by its full text's, which wins only where it says more."""
     if landing is None or full is None:
         return landing or full
-    more = {
-        name: value
-        for name, value in full
-        if value is not None and _says_more(value, getattr(landing, name))
-    }
+    more = {name: value for name, value in full if value is not None and _says_more(value, getattr(landing, name))}
     return landing.model_copy(update=more)
 
 

@@ -24,5 +24,5 @@ class Pdf:
             sha1hex=file_meta.sha1hex,
             status=Status.SUCCESS,
             text=(extracted.body or b"").decode("utf-8"),
-            page_count=extracted.pdf_meta and extracted.pdf_meta.page_count,
+            page_count=extracted.pdf_meta.page_count if extracted.pdf_meta else None,
         )

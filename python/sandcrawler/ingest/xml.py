@@ -27,6 +27,6 @@ class Xml:
             key=file_meta.sha1hex,
             sha1hex=file_meta.sha1hex,
             status=Status.SUCCESS,
-            schema=extracted.xml_meta and extracted.xml_meta.schema_,
+            schema_=extracted.xml_meta.schema_ if extracted.xml_meta else None,
             xml=(extracted.body or b"").decode("utf-8"),
         )

@@ -1,0 +1,206 @@
+"""`sandcrawler demo`: the whole pipeline, for real, on the local stack, and its outcome as a table.
+
+    stack up ─► setup ─► site ─► workers ─► requests into Kafka ─► wait for the rows and bodies ─► table
+
+The workers are the same processes that an operator runs. The stack stays up afterwards, so that what the demo made
+can be looked at; everything else ends with the demo.
+"""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from psycopg.rows import dict_row
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table as Grid
+
+from sandcrawler import stack
+from sandcrawler.config import Config, data_dir, load
+from sandcrawler.demo.documents import documents, requests
+from sandcrawler.demo.server import running
+from sandcrawler.errors import Unavailable
+from sandcrawler.kafka import open_producer
+from sandcrawler.model import IngestType
+from sandcrawler.names import Folder, Topic, blob_key, request_key
+from sandcrawler.persist.blobs import client
+from sandcrawler.runtime import Message
+from sandcrawler.setup import setup
+from sandcrawler.wire import encode
+
+console = Console(stderr=True, highlight=False)
+
+WORKERS = ("ingest", "persist-results", "persist-html-teixml", "persist-xml-doc", "persist-pdf-text")
+TYPES: tuple[IngestType, ...] = ("html", "xml", "pdf")
+# How long nothing may arrive before the demo gives up: one request's own limit, and some.
+PATIENCE_SECONDS = 330.0
+
+ROWS = """
+SELECT r.base_url, r.ingest_type, r.status, r.hit, r.terminal_sha1hex, h.scope, h.has_teixml, h.word_count,
+       h.biblio ->> 'title' AS title, coalesce(jsonb_array_length(h.resources), 0) AS resources,
+       coalesce(jsonb_array_length(h.resources_missing), 0) AS missing
+FROM ingest_file_result r LEFT JOIN html_meta h ON h.sha1hex = r.terminal_sha1hex AND r.ingest_type = 'html'
+WHERE r.base_url = ANY(%s) AND r.updated >= %s
+"""
+
+
+def run(urls: Sequence[str], kind: str, directory: Path | None) -> int:
+    """Run the demo on the example site, or on these URLs. Exit code 1 where the example came out otherwise."""
+    asked = [{"ingest_type": kind, "base_url": url} for url in urls] or list(requests(1, *TYPES))
+    with ExitStack() as ending:
+        say("1. The local stack: Kafka, PostgreSQL, SeaweedFS (the first time they are downloaded)")
+        addresses = stack.up(load(), directory, lambda server, text: say(f"   {server:<10} {text}"))
+        config = load(**asdict(addresses))
+        say("2. Topics, tables, bucket")
+        setup(config)
+        settings: dict[str, str] = {}
+        if not urls:
+            web = ending.enter_context(running())
+            say(f"3. The example site: {len(web.hosts)} hosts on 127.0.0.1:{web.port}")
+            settings = {
+                "SANDCRAWLER_FETCH_CONNECT_TO": web.connect_to,
+                "SANDCRAWLER_FETCH_ALLOW_ADDRESSES": "127.0.0.0/8",
+                "SANDCRAWLER_FETCH_HOST_GAP": "0",
+            }
+        log = (directory or data_dir()) / "logs" / "workers.log"
+        say(f"4. Workers: {', '.join(WORKERS)} (their log: {log})")
+        workers = ending.enter_context(working(config, settings, log))
+        started = datetime.now(UTC)
+        say(f"5. {len(asked)} requests into {Topic.REQUESTS_DAILY.named(config.env)}")
+        publish(asked, config)
+        rows = wait(asked, started, config, workers)
+    show(rows, asked, config)
+    return 0 if urls else check(rows)
+
+
+def say(text: str) -> None:
+    """A line for people."""
+    console.print(text, markup=False, soft_wrap=True)
+
+
+@contextmanager
+def working(config: Config, settings: Mapping[str, str], log: Path) -> Iterator[Sequence[subprocess.Popen[bytes]]]:
+    """The workers as processes of their own; at the end they are asked to stop and waited for."""
+    environment = {
+        **os.environ,
+        "SANDCRAWLER_KAFKA_BROKERS": config.kafka_brokers or "",
+        "SANDCRAWLER_POSTGRES_URL": config.postgres_url or "",
+        "SANDCRAWLER_S3_URL": config.s3_url or "",
+        "SANDCRAWLER_S3_ACCESS_KEY": config.s3_access_key,
+        "SANDCRAWLER_S3_SECRET_KEY": config.s3_secret_key.get_secret_value(),
+        **settings,
+    }
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("ab") as output:
+        children = [
+            subprocess.Popen(
+                [sys.executable, "-m", "sandcrawler", "run", name],
+                env=environment,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,  # Ctrl-C is for the demo, which then stops them in order
+            )
+            for name in WORKERS
+        ]
+        try:
+            yield children
+        finally:
+            for child in children:
+                child.terminate()
+            for child in children:
+                child.wait(timeout=config.drain_seconds + 30)
+
+
+def publish(asked: Iterable[Mapping[str, Any]], config: Config) -> None:
+    """The requests, into the daily topic."""
+    producer = open_producer(config)
+    topic = Topic.REQUESTS_DAILY.named(config.env)
+    producer.publish([Message(topic, request_key(one["base_url"]), encode(dict(one))) for one in asked])
+    producer.close()
+
+
+def wait(
+    asked: Sequence[Mapping[str, Any]], started: datetime, config: Config, workers: Sequence[subprocess.Popen[bytes]]
+) -> list[dict[str, Any]]:
+    """Wait until every request has its row, and every body its object."""
+    wanted = {(one["ingest_type"], one["base_url"]) for one in asked}
+    links = [link for _, link in wanted]
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with psycopg.connect(config.postgres_url or "", autocommit=True, row_factory=dict_row) as database:
+        with Progress(*columns, console=console, transient=True) as progress:
+            task = progress.add_task("   results", total=len(wanted))
+            last, patience = 0, time.monotonic() + PATIENCE_SECONDS
+            while True:
+                rows = [
+                    r for r in database.execute(ROWS, (links, started)) if (r["ingest_type"], r["base_url"]) in wanted
+                ]
+                progress.update(task, completed=len(rows))
+                if len(rows) > last:
+                    last, patience = len(rows), time.monotonic() + PATIENCE_SECONDS
+                if len(rows) >= len(wanted):
+                    break
+                dead = next((child for child in workers if child.poll() is not None), None)
+                if dead is not None:
+                    raise Unavailable(f"a worker has ended (exit code {dead.returncode}): its log says why")
+                if time.monotonic() > patience:
+                    raise Unavailable(f"no result for {PATIENCE_SECONDS:g} s: the workers' log may say why")
+                time.sleep(0.2)
+        await_bodies([row["terminal_sha1hex"] for row in rows if row["has_teixml"]], config)
+    return rows
+
+
+def await_bodies(hashes: Iterable[str], config: Config) -> None:
+    """Wait until the bucket holds the TEI of each of these documents."""
+    bucket, patience = client(config), time.monotonic() + 60
+    for sha1hex in hashes:
+        key = blob_key(Folder.HTML, sha1hex, ".tei.xml")
+        while not bucket.list_objects_v2(Bucket=config.s3_bucket, Prefix=key).get("KeyCount"):
+            if time.monotonic() > patience:
+                raise Unavailable(f"{key} did not reach the bucket {config.s3_bucket}: is persist-html-teixml running?")
+            time.sleep(0.1)
+
+
+def show(rows: Sequence[Mapping[str, Any]], asked: Sequence[Mapping[str, Any]], config: Config) -> None:
+    """The outcome, and where to look next."""
+    grid = Grid("link", "type", "status", "scope", "title", "words", "resources", title="What became of the requests")
+    order = {(one["ingest_type"], one["base_url"]): number for number, one in enumerate(asked)}
+    for row in sorted(rows, key=lambda row: order[row["ingest_type"], row["base_url"]]):
+        lost = f" ({row['missing']} missing)" if row["missing"] else ""
+        style = "green" if row["hit"] else None
+        grid.add_row(
+            row["base_url"],
+            row["ingest_type"],
+            row["status"],
+            row["scope"] or "",
+            row["title"] or "",
+            str(row["word_count"] or ""),
+            f"{row['resources']}{lost}" if row["scope"] else "",
+            style=style,
+        )
+    Console(highlight=False, width=None if sys.stdout.isatty() else 180).print(grid)
+    hit = next((row for row in rows if row["has_teixml"]), None)
+    say("Where to look next (the stack stays up until `sandcrawler down`):")
+    say(f"  psql '{config.postgres_url}' -c 'TABLE ingest_file_result'")
+    if hit:
+        say(f"  sandcrawler show {hit['base_url']}")
+        say(f"  bucket {config.s3_bucket}: {blob_key(Folder.HTML, hit['terminal_sha1hex'], '.tei.xml')}")
+
+
+def check(rows: Sequence[Mapping[str, Any]]) -> int:
+    """Whether the example site came out as its table says."""
+    got = {(row["ingest_type"], row["base_url"]): row for row in rows}
+    wrong = 0
+    for document in documents(*TYPES):
+        row, expected = got[document.ingest_type, document.url], document.expected
+        if row["status"] != expected.status:
+            wrong += 1
+            say(f"{document.url}: {row['status']}, expected {expected.status}")
+    return 1 if wrong else 0
