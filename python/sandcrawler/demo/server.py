@@ -13,7 +13,7 @@ import asyncio
 import ssl
 import tempfile
 import threading
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,11 +27,13 @@ LOOPBACK = "127.0.0.1"
 ROBOTS = b"User-agent: *\nAllow: /\n"
 # Pieces of a dripped body: enough that a reader sees a trickle, few enough that the loop hardly notices.
 DRIPS = 20
+# How long the end waits for answers that are under way (for aiohttp, 0 means for ever).
+GRACE_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """One line of the access log: what was asked and with what status it was answered (0: the client went away)."""
+    """One line of the access log: what was asked, by whom, and the status of the answer."""
 
     url: str
     status: int
@@ -68,7 +70,7 @@ async def serve(
     """Serve these answers (the example site's, if none are given) until the block ends. Port 0 takes a free one."""
     known = tuple(site if site is not None else answers())
     names = hosts(known)
-    runner = web.ServerRunner(web.Server(_handler(known, log), access_log=None), shutdown_timeout=0)
+    runner = web.ServerRunner(web.Server(_handler(known, log), access_log=None), shutdown_timeout=GRACE_SECONDS)
     await runner.setup()
     with ExitStack() as stack:
         try:
@@ -122,9 +124,7 @@ def running(
         thread.join()
 
 
-def _handler(
-    site: Iterable[Answer], log: AccessLog
-) -> Callable[[web.BaseRequest], "asyncio.Future[web.StreamResponse]"]:
+def _handler(site: Iterable[Answer], log: AccessLog) -> Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]:
     """The answer to any request; 404 for what the table does not know."""
     by_url = {_without_scheme(answer.url): answer for answer in site}
     robots = {host: Answer(url=f"http://{host}/robots.txt", type="text/plain", body=ROBOTS) for host in hosts(site)}
@@ -140,7 +140,7 @@ def _handler(
         log(Access(url, answer.status, request.headers.get("User-Agent", "")))
         return await _respond(request, answer)
 
-    return handle  # type: ignore[return-value]
+    return handle
 
 
 async def _respond(request: web.BaseRequest, answer: Answer) -> web.StreamResponse:
