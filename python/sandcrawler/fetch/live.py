@@ -221,4 +221,4 @@ def _reason(error: BaseException, target: Target) -> str:
 
 
 def _text(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"[:800]
+    return " ".join(f"{type(error).__name__}: {error}".split())[:800]  # the parser's messages have several lines

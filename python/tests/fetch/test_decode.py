@@ -60,10 +60,12 @@ def test_any_bytes_come_back(data: bytes, coding: str, step: int) -> None:
 
 @given(st.binary(max_size=3000), st.sampled_from(sorted(PACKERS)), st.booleans(), st.integers(1, 500))
 def test_any_bytes_end_in_a_body_or_a_status(data: bytes, coding: str, text: bool, step: int) -> None:
+    found: object
     try:
-        decoded(data, coding, text=text, step=step, cap=1 << 16)
+        found = decoded(data, coding, text=text, step=step, cap=1 << 16)
     except Refused as error:
-        assert error.status in (Status.BAD_GZIP_ENCODING, Status.BODY_TOO_LARGE)
+        found = error.status
+    assert isinstance(found, bytes) or found in (Status.BAD_GZIP_ENCODING, Status.BODY_TOO_LARGE)
 
 
 def test_bare_deflate() -> None:
@@ -108,9 +110,9 @@ def test_h48_gzip_inside_gzip(step: int) -> None:
 
 
 def test_h47_the_cap_is_exact() -> None:
-    for coding in PACKERS:
-        assert decoded(PACKERS[coding](b"x" * 5000), coding, cap=5000) == b"x" * 5000
-        assert refused(PACKERS[coding](b"x" * 5001), coding, cap=5000) is Status.BODY_TOO_LARGE
+    for coding, pack in PACKERS.items():
+        assert decoded(pack(b"x" * 5000), coding, cap=5000) == b"x" * 5000
+        assert refused(pack(b"x" * 5001), coding, cap=5000) is Status.BODY_TOO_LARGE
 
 
 BOMB = """
@@ -142,7 +144,11 @@ def test_h48_a_gigabyte_in_a_megabyte(coding: str, tmp_path) -> None:  # type: i
         data = _bomb(word, data)
     (tmp_path / "bomb").write_bytes(data)
     done = subprocess.run(
-        [sys.executable, "-c", BOMB, str(tmp_path / "bomb"), coding], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", BOMB, str(tmp_path / "bomb"), coding],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
     assert (done.stdout.strip(), done.stderr) == (Status.BODY_TOO_LARGE, "")
 
@@ -154,6 +160,6 @@ def _bomb(word: str, inner: bytes) -> bytes:
     packer = {
         "gzip": lambda: zlib.compressobj(9, wbits=31),
         "br": lambda: brotlicffi.Compressor(quality=5),
-        "zstd": lambda: zstd.ZstdCompressor(),
+        "zstd": zstd.ZstdCompressor,
     }[word]()
     return b"".join([*(packer.compress(zeros) for _ in range(64)), packer.flush()])

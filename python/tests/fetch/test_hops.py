@@ -2,8 +2,8 @@
 
 import pytest
 
-from sandcrawler.status import Status
 from fetch.web import get, moved, reply
+from sandcrawler.status import Status
 
 SITE = "http://journal.example.org"
 HTML = b"<html><title>Nests</title></html>"
