@@ -16,7 +16,7 @@ from sandcrawler.extract import encoding, text, urls
 from sandcrawler.model import Page
 
 # What a <meta> may call itself by. One element may carry two of them: <meta name="citation_title" property="og:title">.
-_NAMING = ("name", "property", "itemprop", "http-equiv")
+_NAMING = ("name", "property", "itemprop", "http-equiv", "id")
 _UNSEEN = frozenset({"script", "style", "noscript", "template", "title", "iframe", "noframes"})
 _EMPTY = b"<html><head></head><body></body></html>"
 
@@ -76,6 +76,8 @@ class Document:
             lang = element.get("lang") or element.get("xml:lang")
             for attribute in _NAMING:
                 if name := (element.get(attribute) or "").strip().lower():
+                    if attribute == "id" and len(element.keys()) > 2:
+                        continue
                     yield Meta(name, content, element.get("scheme"), lang, attribute)
 
 

@@ -22,7 +22,8 @@ _ISSN = re.compile(r"(?<![\dX-])(\d{4})\s*[-‐‑–—]?\s*(\d{3}[\dX])(?![\dX
 _ISBN = re.compile(r"(?<!\d)(97[89](?:[- ]?\d){10}|\d(?:[- ]?\d){8}[- ]?[\dXx])(?![\dXx])")
 _ORCID = re.compile(r"(?<!\d)(\d{4})[-‐–]?(\d{4})[-‐–]?(\d{4})[-‐–]?(\d{3}[\dX])(?!\d)", re.IGNORECASE)
 _PMID = re.compile(
-    r"(?:(?:pmid|pubmed|medline|info:pmid/)\s*[:/=]?\s*|https?://\S*?/(?:pubmed/)?)?(\d{1,8})/?", re.IGNORECASE
+    r"(?:(?:pmid|pubmed|medline|info:pmid/)\s*[:/=]?\s*|https?://(?:www\.)?(?:pubmed\.ncbi\.nlm\.nih\.gov/|ncbi\.nlm\.nih\.gov/pubmed/))?(\d{1,8})/?",
+    re.IGNORECASE,
 )
 _PMCID = re.compile(r"(?:pmcid\s*[:=]?\s*|https?://\S*?/)?(PMC\s?\d{1,9})(?:\.\d+)?/?", re.IGNORECASE)
 _ARXIV = re.compile(
@@ -50,12 +51,21 @@ def doi(text: str) -> str | None:
 
 def issn(text: str) -> str | None:
     """The first ISSN in a text whose check digit is right: "ISSN 0000-0019 (print)" → "0000-0019"."""
-    for left, right in _ISSN.findall(text):
-        digits = (left + right).upper()
+    for shaped in _issns(text):
+        digits = shaped.replace("-", "")
         total = sum(weight * int(digit) for weight, digit in zip(range(8, 1, -1), digits[:7], strict=True))
         if digits[7] == "0123456789X"[-total % 11] and digits != "00000000":
-            return f"{digits[:4]}-{digits[4:]}"
+            return shaped
     return None
+
+
+def issn_shaped(text: str) -> str | None:
+    """The first ISSN in a text, though its check digit may be wrong: publishers misprint them, and use them all the same."""
+    return next((shaped for shaped in _issns(text) if shaped != "0000-0000"), None)
+
+
+def _issns(text: str) -> list[str]:
+    return [f"{left}-{right}".upper() for left, right in _ISSN.findall(text)]
 
 
 def isbn(text: str) -> str | None:

@@ -1,0 +1,192 @@
+"""How the values of a bibliography are read: a string as a page wrote it → the value, or None where it is none.
+
+Every function takes text that may still hold entities, markup and control characters, and gives clean text.
+"""
+
+import re
+from functools import lru_cache
+from html import unescape
+
+from sandcrawler.extract.biblio_words import ACCOUNTS, ISO_639_1, LANGUAGE_NAMES, OLD_CODES, PLACEHOLDERS
+from sandcrawler.extract.text import tidy
+
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+_INLINE = (
+    "i|b|em|strong|sub|sup|span|font|u|a|tt|small|big|inf|sc|italic|bold|monospace|code|abbr|cite|q|mark|nobr|wbr|s"
+    "|strike|(?:mml|jats|m|ce|sb):[\\w-]+|xref|math|m(?:row|i|o|n|sub|sup|text|frac|style|over|under|subsup|sqrt)"
+)
+_BLOCK = (
+    "p|br|div|h[1-6]|li|ul|ol|dl|dt|dd|tr|td|th|table|tbody|hr|img|title|sec|section|article|list|list-item"
+    "|blockquote|center|pre|label"
+)
+_TAG = re.compile(
+    rf"<(?:!--.*?--|/?(?P<inline>{_INLINE})(?=[\s/>])|/?(?P<block>{_BLOCK})(?=[\s/>]))[^<>]*>",
+    re.IGNORECASE | re.DOTALL,
+)
+_HIDDEN = re.compile(r"<(script|style|annotation(?:-xml)?|tex-math)\b.*?</\1\s*>", re.IGNORECASE | re.DOTALL)
+_TEMPLATE = re.compile(r"\{\{.*\}\}|\$\{.*\}|\[%.*%\]|<%.*%>|%[A-Z_]+%|@@.*@@|\{[\w.]+\}|\[\w+:[\w:-]+\]")
+
+_LABEL = re.compile(
+    r"^(?:vol(?:ume)?|issue|iss|no|nr|num(?:ber|ero)?|núm(?:ero)?|n[º°]|band|bd|heft|tome?)\b[.:]?\s*", re.IGNORECASE
+)
+_PAGE_LABEL = re.compile(r"^(?:pages?|pp?|págs?|seiten?|s)\b[.:]?\s*(?=\w)", re.IGNORECASE)
+_DASH = re.compile(r"\s*(?:--+|[-‐‑–—−])\s*")
+_NAME_TAIL = re.compile(r"[\s,;*†‡§¶#]+$")
+_BYLINE = re.compile(r"^(?:by|von|por|par)\s*:?\s+(?=\S)", re.IGNORECASE)
+_URL = re.compile(r"https?://[^\s\"'<>()]+|(?<![\w./])//[\w.-]+\.\w+/[^\s\"'<>()]*", re.IGNORECASE)
+# "Shore Notes; Vol. 3 (2020)", "Nature 2021 596:7873", "Metabolites 2014, Vol. 4, Pages 932-945"
+_CITATION_TAIL = re.compile(
+    r"\s*(?:;.*|[,.(]?\s+(?:vol(?:ume)?|no|issue|núm|pp?)\b\.?\s*\d.*|[,(]?\s*\b(?:1[5-9]|20)\d\d\b\s*[,;:).\d].*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+_ABSTRACT_LABEL = re.compile(
+    r"^(?:abstract|summary|résumé|resumen|resumo|zusammenfassung)\s*[:.–—-]?\s*(?=[A-Z¿\"“(\d])", re.IGNORECASE
+)
+
+
+def decoded(text: str) -> str:
+    """Entities resolved as often as the page escaped them (at most four times)."""
+    for _ in range(4):
+        if "&" not in text:
+            break
+        plain = _ENTITY.sub(lambda found: unescape(found.group()), text)
+        if plain == text:
+            break
+        text = plain
+    return text
+
+
+def line(text: str) -> str | None:
+    """One line of clean text, without markup; None where nothing is left or a placeholder stands there."""
+    plain = decoded(text)
+    if "<" in plain:
+        plain = _TAG.sub(lambda found: "" if found["inline"] else " ", _HIDDEN.sub(" ", plain))
+    plain = tidy(plain)
+    if not plain or plain.lower() in PLACEHOLDERS or _TEMPLATE.fullmatch(plain) or not re.search(r"\w", plain):
+        return None
+    return plain
+
+
+def names(text: str) -> tuple[str, ...] | None:
+    """The people in one value: separated by semicolons or bars, never by commas ("Surname, Given" is one)."""
+    plain = line(text)
+    if plain is None or _URL.match(plain):
+        return None
+    people = (_BYLINE.sub("", _NAME_TAIL.sub("", part.strip())) for part in re.split(r"[;|]", plain))
+    found = tuple(
+        name for name in people if re.search(r"[^\W\d_]", name) and name.lower() not in ACCOUNTS and line(name)
+    )
+    return found or None
+
+
+def keywords(text: str) -> tuple[str, ...] | None:
+    """The keywords in one value: separated by semicolons, else by commas."""
+    plain = line(text)
+    if plain is None:
+        return None
+    separator = ";" if ";" in plain else "|" if "|" in plain else ","
+    return tuple(word for part in plain.split(separator) if (word := part.strip(" .,;"))) or None
+
+
+def organisation(text: str) -> str | None:
+    """A publisher's name; its web address is none."""
+    plain = line(text)
+    return None if plain is None or _URL.match(plain) else plain
+
+
+def container(text: str) -> str | None:
+    """A journal, conference or book, without the volume, year and pages that Dublin Core adds to it."""
+    plain = organisation(text)
+    if plain is None or re.match(
+        r"(?:doi|urn|issn|isbn|hdl|info|oai):?\s*[\d:/]|10\.\d{4}/|\d+[-;/,.\d]*$", plain, re.IGNORECASE
+    ):
+        return None
+    return _CITATION_TAIL.sub("", plain).strip(" ,;:") or None
+
+
+def number(text: str) -> str | None:
+    """A volume, issue or number as the page counts, without its label; nothing that is only zeros."""
+    plain = line(text)
+    if plain is None:
+        return None
+    plain = _LABEL.sub("", plain).strip(" .,;:")
+    return plain if plain and plain.strip("0") and len(plain) <= 100 and not _URL.match(plain) else None
+
+
+def page(text: str) -> str | None:
+    """The first page of what a page-number meta holds: "123-145" → "123"; the page or article number as it is."""
+    plain = line(text)
+    if plain is None or len(plain) > 60 or _URL.match(plain):
+        return None
+    plain = _PAGE_LABEL.sub("", plain).strip(" .,;:")
+    first, last = split_pages(plain)
+    value = first if last else plain
+    return value if value and value.strip("0-") else None
+
+
+def pages(text: str) -> str | None:
+    """A range of pages: "pp. 123–145" → "123-145". A lone page is none."""
+    plain = line(text)
+    if plain is None or len(plain) > 60:
+        return None
+    plain = _PAGE_LABEL.sub("", plain).strip(" .,;:")
+    return "-".join(part for part in split_pages(plain) if part) if split_pages(plain)[1] else None
+
+
+def split_pages(text: str) -> tuple[str, str | None]:
+    """First and last page of a range; the last is None where the text is no range ("e123", "2020-04-01")."""
+    parts = _DASH.split(text)
+    if len(parts) == 2 and all(
+        re.fullmatch(r"[A-Za-z]{0,3}\d+[A-Za-z]?|[ivxlcdm]+", part, re.IGNORECASE) for part in parts
+    ):
+        return parts[0], parts[1]
+    return text, None
+
+
+def prose(text: str) -> str | None:
+    """An abstract or description: text of more than a few words, without the word "Abstract" before it."""
+    plain = line(text)
+    if plain is None:
+        return None
+    plain = _ABSTRACT_LABEL.sub("", plain).strip()
+    return plain if len(plain) >= 40 or (len(plain) >= 15 and not plain.isascii()) else None
+
+
+def url(text: str) -> str | None:
+    """The text of a link, ready to be resolved: `&amp;` undone, blanks off; other entities are parts of queries."""
+    plain = text.strip()
+    for _ in range(3):
+        plain = plain.replace("&amp;", "&").replace("&#38;", "&").replace("&#038;", "&")
+    return None if not plain or plain.lower() in PLACEHOLDERS or _TEMPLATE.search(plain) else plain
+
+
+def licence(text: str) -> str | None:
+    """The first web address in a statement of rights."""
+    found = _URL.search(decoded(text))
+    if not found:
+        return None
+    value = found.group().rstrip(".,;:")
+    return "https:" + value if value.startswith("//") else value
+
+
+@lru_cache(maxsize=1024)
+def language(text: str) -> str | None:
+    """The ISO 639-1 code of a tag or a name: "en-US", "eng", "English", "zh_CN" → two letters."""
+    plain = re.split(r"[;,|]", tidy(text).lower().replace("_", "-"))[0].strip()
+    plain = plain.rpartition("/")[2]  # lexvo.org/id/iso639-3/eng
+    primary = plain.partition("-")[0]
+    if len(primary) == 2:
+        return primary if primary in ISO_639_1 else OLD_CODES.get(primary)
+    if len(primary) == 3 and primary.isascii() and primary.isalpha():
+        return _three_letters(primary)
+    return LANGUAGE_NAMES.get(plain.partition(" (")[0])
+
+
+def _three_letters(code: str) -> str | None:
+    import langcodes  # noqa: PLC0415  (0.07 s that few documents need)
+
+    try:
+        found = langcodes.Language.get(code).language
+    except ValueError:  # LanguageTagError is one
+        return None
+    return found if found in ISO_639_1 else None
