@@ -11,10 +11,11 @@ import pwd
 import shutil
 import signal
 import stat
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+import psutil
 
 from sandcrawler.errors import Unavailable
 from sandcrawler.stack import process
@@ -64,6 +65,7 @@ class Postgres:
         if not target.exists():
             report(self.name, "making its data folder")
             self._initialise(place, target, account)
+        _forget_the_dead(target)
         version = (target / "PG_VERSION").read_text().strip()
         if version != POSTGRES_VERSION:
             raise Unavailable(
@@ -110,11 +112,23 @@ class Postgres:
         argv = (str(binary("initdb")), *INITDB, f"--pwfile={password}", f"--pgdata={fresh}")
         try:
             process.run(Command(argv, account=account), place.data)
-        except subprocess.CalledProcessError as error:
-            raise Unavailable("making PostgreSQL's data folder failed:\n" + error.stdout[-2000:]) from error
         finally:
             password.unlink(missing_ok=True)
         fresh.rename(target)
+
+
+def _forget_the_dead(data: Path) -> None:
+    """Remove the pid file of a server that died: after a restart of the machine its number may be anybody's."""
+    file = data / "postmaster.pid"
+    try:
+        pid = int(file.read_text().split("\n", 1)[0])
+        if psutil.Process(pid).name() == "postgres":
+            return
+    except FileNotFoundError:
+        return
+    except (ValueError, psutil.NoSuchProcess):
+        pass
+    file.unlink(missing_ok=True)
 
 
 def binary(name: str) -> Path:

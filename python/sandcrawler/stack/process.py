@@ -13,11 +13,14 @@ from pathlib import Path
 
 import psutil
 
-from sandcrawler.stack.base import Command, Stop
+from sandcrawler.errors import Unavailable
+from sandcrawler.stack.base import Account, Command, Stop
 
 # The start time is computed from the clock of the machine, which may be set while the process runs: a small
 # difference is the same process.
 CLOCK_SECONDS = 2.0
+
+LOG_BYTES = 10 << 20  # a longer log is put aside when its server starts
 
 # A server sees these variables of ours and no others: a stray WEED_… or PG… must not change the stack.
 INHERITED = ("PATH", "HOME", "TMPDIR", "TZ", "LD_LIBRARY_PATH", "SSL_CERT_FILE")
@@ -39,8 +42,10 @@ def environment(command: Command) -> dict[str, str]:
 def spawn(command: Command, directory: Path, log: Path) -> Running:
     """Start a program in the background; its output is added to `log`. OSError: it could not be started."""
     account = command.account
+    if log.exists() and log.stat().st_size > LOG_BYTES:
+        log.replace(log.with_suffix(".old.log"))
     with log.open("ab") as output:
-        process = subprocess.Popen(  # noqa: S603  (an argument list of our own making)
+        process = subprocess.Popen(
             command.argv,
             cwd=directory,
             env=environment(command),
@@ -95,10 +100,20 @@ def _kill(process: psutil.Process) -> bool:
     return False
 
 
-def run(command: Command, directory: Path) -> str:
-    """Run a short program to its end; what it printed. CalledProcessError has its output."""
+def run(command: Command, directory: Path) -> None:
+    """Run a short program to its end. Unavailable: it failed; the text has the end of what it printed."""
     account = command.account
-    done = subprocess.run(  # noqa: S603
+    what = Path(command.argv[0]).name
+    try:
+        _run(command, directory, account)
+    except subprocess.CalledProcessError as error:
+        raise Unavailable(f"{what} failed ({error.returncode}):\n{error.stdout[-2000:]}") from error
+    except subprocess.TimeoutExpired as error:
+        raise Unavailable(f"{what} took more than {error.timeout:.0f} s") from error
+
+
+def _run(command: Command, directory: Path, account: Account | None) -> None:
+    subprocess.run(
         command.argv,
         cwd=directory,
         env=environment(command),
@@ -114,7 +129,6 @@ def run(command: Command, directory: Path) -> str:
         group=account.gid if account else None,
         extra_groups=[] if account else None,
     )
-    return done.stdout
 
 
 def tail(log: Path, lines: int = 12) -> Iterator[str]:

@@ -31,6 +31,7 @@ OPTIONS = (
     # Every bucket has volumes of its own: let them be small and many, and let none be claimed in advance.
     "-master.volumeSizeLimitMB=256",
     "-volume.max=0",
+    "-volume.minFreeSpace=200MiB",
     "-volume.preStopSeconds=0",
 )
 ENVIRONMENT = {"WEED_MASTER_VOLUME_GROWTH_COPY_1": "1"}  # one new volume at a time, not seven

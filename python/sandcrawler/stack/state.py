@@ -10,7 +10,7 @@ import os
 import secrets
 import tempfile
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import tomli_w
@@ -80,11 +80,10 @@ def save(directory: Path, state: State) -> None:
     write(directory / STATE, state.model_dump_json(indent=2).encode())
 
 
-def publish(directory: Path, settings: Iterable[Mapping[str, str]]) -> None:
+def publish(directory: Path, settings: Mapping[str, str]) -> None:
     """Write the addresses for `config` to read."""
-    merged = {name: value for part in settings for name, value in part.items()}
     head = b"# Addresses of the running local stack. Written by `sandcrawler up`, removed by `sandcrawler down`.\n"
-    write(directory / ADDRESSES, head + tomli_w.dumps(merged).encode())
+    write(directory / ADDRESSES, head + tomli_w.dumps(dict(settings)).encode())
 
 
 def addresses(directory: Path) -> dict[str, str]:
