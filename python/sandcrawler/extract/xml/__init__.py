@@ -12,7 +12,7 @@ jats, tei  their bibliographies
 from sandcrawler.extract.text import count_words
 from sandcrawler.extract.xml import encoding, jats, schema, tei, tree
 from sandcrawler.extract.xml.errors import XmlError
-from sandcrawler.extract.xml.nodes import child, raw_text
+from sandcrawler.extract.xml.nodes import child, whole_text
 from sandcrawler.extract.xml.schema import Kind
 from sandcrawler.model import Biblio, Extracted, Page, XmlMeta
 from sandcrawler.status import Status
@@ -65,4 +65,4 @@ def _biblio(kind: Kind) -> Biblio | None:
 def _words(kind: Kind) -> int:
     """Words of the document's own text."""
     part = child(kind.element, _BODIES[kind.schema]) if kind.schema in _BODIES else kind.element
-    return 0 if part is None else count_words(raw_text(part))
+    return 0 if part is None else count_words(whole_text(part))

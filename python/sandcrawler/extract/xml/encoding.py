@@ -32,7 +32,7 @@ _WIDE = frozenset({"utf-16", "utf-16le", "utf-16be", "utf-32", "utf-32le", "utf-
 _SUPERSETS = {"gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "ks_c_5601-1987": "cp949", "euc-kr": "cp949"}
 # Python's codecs that are no character encodings of documents, or that run over any bytes.
 _NOT_ENCODINGS = frozenset(
-    {"idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined", "utf-7", "mbcs", "oem", "charmap"}
+    {"idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined", "utf_7", "mbcs", "oem", "charmap"}
 )
 
 _DECLARED = re.compile(
@@ -75,7 +75,7 @@ def to_utf8(body: bytes, label: str) -> bytes:
     name = _SUPERSETS.get(label, label)
     try:
         codec = codecs.lookup(name).name
-        if codec in _NOT_ENCODINGS:
+        if codec.replace("-", "_") in _NOT_ENCODINGS:
             raise XmlError(f"unknown encoding {label[:60]!r}")
         text = body.decode(name)
         if codec == "utf-8":  # decoding was the check; the bytes themselves are what we want

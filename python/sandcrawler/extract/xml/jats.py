@@ -5,6 +5,7 @@ authors, in document order, "Given Family"; members of a group author, editors a
 """
 
 from collections.abc import Iterator
+from itertools import islice
 
 from lxml import etree
 from lxml.etree import _Element as Element
@@ -12,8 +13,21 @@ from lxml.etree import _Element as Element
 from sandcrawler.extract import identifiers
 from sandcrawler.extract.xml import jats_dates
 from sandcrawler.extract.xml.languages import iso639_1
-from sandcrawler.extract.xml.nodes import XLINK_HREF, XML_LANG, Fields, child, children, every, has_words, text
+from sandcrawler.extract.xml.nodes import (
+    XLINK_HREF,
+    XML_LANG,
+    Fields,
+    child,
+    children,
+    every,
+    has_words,
+    local_name,
+    text,
+)
 from sandcrawler.model import Biblio
+
+MAX_PEOPLE = 20_000  # the largest collaborations have five thousand
+MAX_KEYWORDS = 1000
 
 # Notes and what is no text: left out of titles and names.
 NOISE = frozenset({"fn", "inline-graphic", "graphic", "tex-math", "object-id", "contrib-group", "email", "uri"})
@@ -33,6 +47,7 @@ _SPECIAL_ABSTRACTS = frozenset(
     {"graphical", "teaser", "toc", "executive-summary", "editor", "highlights", "key-points", "web-summary", "precis",
      "plain-language-summary", "author-highlights", "short", "object", "video", "summary"}
 )  # fmt: skip
+_NO_ABSTRACT = NOISE | {"title", "label", "sec-meta"}
 _NO_KEYWORDS = frozenset({"abbreviations", "abbrev", "jel", "pacs", "msc", "coi-statement"})
 
 
@@ -43,7 +58,7 @@ def read(article: Element) -> Biblio:
     if meta is None:
         meta = child(article, "front-stub")
     journal = child(front, "journal-meta")
-    people = list(_authors(meta))
+    people = list(islice(_authors(meta), MAX_PEOPLE))
     return Biblio(
         **_titles(meta),
         **_identifiers(meta),
@@ -169,13 +184,11 @@ def _language(article: Element, meta: Element | None) -> str | None:
 
 
 def _abstract(meta: Element | None) -> str | None:
+    """The first abstract for the article's own readers, without its heading."""
     for abstract in children(meta, "abstract"):
         if (abstract.get("abstract-type") or "").lower() not in _SPECIAL_ABSTRACTS:
-            parts = (text(one, NOISE) for one in abstract.iterchildren(etree.Element))
-            own = next(children(abstract, "title", "label"), None)
-            heading = text(own) if own is not None else None
-            found = " ".join(filter(None, parts)) or text(abstract, NOISE) or ""
-            return found.removeprefix(heading or "").strip() or None
+            parts = [one for one in abstract.iterchildren(etree.Element) if local_name(one) not in _NO_ABSTRACT]
+            return " ".join(filter(None, (text(one, NOISE) for one in parts))) or text(abstract, NOISE)
     return None
 
 
@@ -184,7 +197,7 @@ def _keywords(article: Element, meta: Element | None) -> tuple[str, ...] | None:
     groups = [g for g in children(meta, "kwd-group") if (g.get("kwd-group-type") or "").lower() not in _NO_KEYWORDS]
     groups.sort(key=lambda group: iso639_1(group.get(XML_LANG)) not in {own, None})
     for group in groups:
-        words = tuple(filter(None, (text(one, NOISE_AND_MARKS) for one in group.iter("{*}kwd"))))
+        words = tuple(filter(None, (text(one, NOISE_AND_MARKS) for one in islice(group.iter("{*}kwd"), MAX_KEYWORDS))))
         if words:
             return words
     return None

@@ -8,15 +8,21 @@ from lxml import etree
 from lxml.etree import _Element as Element
 
 from sandcrawler.extract.text import tidy
-from sandcrawler.extract.xml.tree import UNKNOWN
+
+MAX_TEXT = 50_000
 
 # Some fields of a Biblio, under their names.
 Fields = dict[str, Any]
 
+# Elements that are set apart from the text before and after them.
+_BREAKS = frozenset({"break", "lb"})
+_BLOCKS = frozenset(
+    {"p", "title", "sec", "list-item", "div", "head", "td", "th", "label", "item", "cell", "ab", "l", "para"}
+)
+_TWO_LETTERS = re.compile(r"[^\W\d_]{2}")
+
 XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 XLINK_HREF = "{http://www.w3.org/1999/xlink}href"
-
-_UNKNOWN = str.maketrans(dict(zip(UNKNOWN, "&;", strict=True)))
 
 
 def local_name(node: Element) -> str:
@@ -65,18 +71,19 @@ def raw_text(node: Element, skipped: frozenset[str] = frozenset()) -> str:
             if local_name(one) in _BLOCKS:
                 pieces.append(" ")
             pieces.append(one.tail or "")
-    return "".join(pieces).translate(_UNKNOWN)
+    return "".join(pieces)
+
+
+def whole_text(node: Element) -> str:
+    """All text inside an element, fast; the tree is consumed (blanks are put after blocks)."""
+    for one in node.iter(*(f"{{*}}{name}" for name in _BLOCKS | _BREAKS)):
+        one.tail = f" {one.tail or ''}"
+    return str(etree.tostring(node, method="text", encoding="unicode", with_tail=False))
 
 
 def text(node: Element | None, skipped: frozenset[str] = frozenset()) -> str | None:
-    """The text inside an element on one line, None where there is none."""
-    return (tidy(raw_text(node, skipped)) or None) if node is not None else None
-
-
-# Elements that are set apart from the text before and after them.
-_BREAKS = frozenset({"break", "lb"})
-_BLOCKS = frozenset({"p", "title", "sec", "list-item", "div", "head", "td", "label", "item"})
-_TWO_LETTERS = re.compile(r"[^\W\d_]{2}")
+    """The text inside an element on one line, at most MAX_TEXT characters, None where there is none."""
+    return (tidy(raw_text(node, skipped)[:MAX_TEXT]) or None) if node is not None else None
 
 
 def has_words(value: str) -> bool:

@@ -42,12 +42,14 @@ MAX_DECLARATIONS = 20_000
 class Prolog:
     """A document's bytes (UTF-8) before the root.
 
-    `before` and `after` are the comments, processing instructions and blanks round the DOCTYPE; `doctype` is the
-    DOCTYPE as written up to its internal subset ("" where there is none); `declarations` go to the parser;
-    `entities` has the replacement text of every internal general entity; `open_ended` says that declarations may
-    stand where we do not read (external subset, parameter entities); `end` is where `after` ends.
+    `declaration` is the XML declaration as written; `before` and `after` are the comments, processing instructions and
+    blanks round the DOCTYPE; `doctype` is the DOCTYPE as written up to its internal subset (empty where there is
+    none); `declarations` go to the parser; `entities` has the replacement text of every internal general entity,
+    `withheld` the names of external ones; `open_ended` says that declarations may stand where we do not read (external
+    subset, parameter entities); `end` is where `after` ends.
     """
 
+    declaration: bytes
     standalone: bytes | None
     before: bytes
     name: bytes
@@ -80,6 +82,7 @@ def read(text: bytes) -> Prolog:
             position = subset.read(text, position)
     after = _misc(text, position)
     return Prolog(
+        declaration=text[:start],
         standalone=standalone[1] if standalone else None,
         before=before,
         name=name,

@@ -3,8 +3,8 @@
 Where nothing has to be resolved, the published document is the original's text under a new declaration and without
 the internal subset. Otherwise (named entities, attribute defaults) the root is written from the tree, in which the
 parser has resolved them; what stands round it stays as written. Names of characters that only an external DTD would
-declare come from a table. A name that no table knows stays in the output as it stood, `&name;`: it is well-formed
-beside an external identifier, and nothing is lost.
+declare come from a table. A name that no table knows becomes its own spelling as text, `&amp;name;`: nothing is lost,
+and the published document can be read without any DTD.
 
 Nothing is ever opened: no external identifier reaches the parser, which has no network, no DTD loading, and a
 resolver that refuses.
@@ -15,15 +15,13 @@ from typing import NoReturn
 
 from lxml import etree
 from lxml.etree import _Element as Element
+from lxml.etree import _LogEntry
 
 from sandcrawler.extract.xml import entities, expansion, prolog
 from sandcrawler.extract.xml.errors import XmlError
 from sandcrawler.extract.xml.prolog import Prolog
 
 DECLARATION = b'<?xml version="1.0" encoding="UTF-8"%s?>'
-# Noncharacters, meant for use inside a program, stand for "&" and ";" of names that nobody declared.
-UNKNOWN = ("\ufdd0", "\ufdd1")
-_UNKNOWN_BYTES = tuple(mark.encode() for mark in UNKNOWN)
 
 # The prefixes that the NLM and JATS DTDs bind by a fixed attribute of the root.
 _DTD_PREFIXES = {
@@ -46,39 +44,22 @@ def parse(text: bytes) -> Parsed:
     """The document of these bytes (UTF-8, no byte order mark). XmlError where it is not well-formed or refused."""
     head = prolog.read(text)
     names = expansion.check(text, head)
-    missing = _missing(head, names)
-    if missing.unknown and any(mark in text for mark in _UNKNOWN_BYTES):
-        raise XmlError("noncharacters beside names that nothing declares")
-    root, written = _tree(text, head, missing.declarations)
+    root, written = _tree(text, head, _missing(head, names))
     named = {name.decode() for name in names} - entities.PREDEFINED
     body = _rewritten(root, head) if named or head.has_attributes or written else _sliced(text, head)
-    if missing.unknown:
-        body = body.replace(_UNKNOWN_BYTES[0], b"&").replace(_UNKNOWN_BYTES[1], b";")
     return Parsed(root, body)
 
 
-@dataclass(frozen=True, slots=True)
-class _Missing:
-    declarations: tuple[bytes, ...] = ()
-    unknown: bool = False
-
-
-def _missing(head: Prolog, names: set[bytes]) -> _Missing:
+def _missing(head: Prolog, names: set[bytes]) -> tuple[bytes, ...]:
     """Declarations for the names that the document uses and that only an unread DTD can declare.
 
     Without such a DTD an undeclared name is an error, which is the parser's to raise.
     """
     if not head.open_ended:
-        return _Missing()
-    table, declarations, unknown = entities.table(), [], False
-    for raw in sorted(names - head.entities.keys() - head.withheld):
-        name = raw.decode()
-        if name in entities.PREDEFINED:
-            continue
-        if name not in table:
-            unknown = True
-        declarations.append(entities.declaration(name, table.get(name) or name.join(UNKNOWN)).encode())
-    return _Missing(tuple(declarations), unknown)
+        return ()
+    table = entities.table()
+    wanted = {raw.decode() for raw in names - head.entities.keys() - head.withheld} - entities.PREDEFINED
+    return tuple(entities.declaration(name, table.get(name, f"&{name};")).encode() for name in sorted(wanted))
 
 
 def _tree(text: bytes, head: Prolog, declarations: tuple[bytes, ...]) -> tuple[Element, bool]:
@@ -104,9 +85,14 @@ def _fixed_prefixes(text: bytes, head: Prolog) -> bytes:
 
 def _fed(text: bytes, head: Prolog, declarations: tuple[bytes, ...]) -> bytes:
     """What the parser gets: the document with the harmless part of its internal subset, and nothing external."""
-    start = text[: text.index(b"?>") + 2] if text.startswith(b"<?xml") and text[5:6].isspace() else b""
-    subset = b"<!DOCTYPE %s [%s]>" % (head.name, b"".join((*head.declarations, *declarations))) if head.name else b""
-    return b"".join((start, head.before, subset, head.after, memoryview(text)[head.end :]))
+    subset = b""
+    if head.name:
+        inside = b"".join((*head.declarations, *declarations))
+        # Errors are told by line: as many as the original's DOCTYPE has.
+        around = sum(part.count(b"\n") for part in (head.declaration, head.before, inside, head.after))
+        lines = max(0, text.count(b"\n", 0, head.end) - around)
+        subset = b"<!DOCTYPE %s [%s%s]>" % (head.name, inside, b"\n" * lines)
+    return b"".join((head.declaration, head.before, subset, head.after, memoryview(text)[head.end :]))
 
 
 class _Refusal(etree.Resolver):
@@ -122,6 +108,7 @@ def _parser(*, recover: bool = False) -> etree.XMLParser:
         resolve_entities="internal",  # type: ignore[arg-type]  # the stubs are older than lxml 5
         no_network=True,
         load_dtd=False,
+        attribute_defaults=True,  # the internal subset's; there is no other
         huge_tree=True,
         strip_cdata=False,
         recover=recover,
@@ -137,15 +124,19 @@ def _parse(fed: bytes) -> Element:
         return etree.fromstring(fed, parser)
     except etree.XMLSyntaxError as error:
         entries = [entry for entry in parser.error_log if entry.level >= etree.ErrorLevels.ERROR]
-        fatal = [e for e in entries if e.level == etree.ErrorLevels.FATAL or e.domain == etree.ErrorDomains.NAMESPACE]
-        if fatal or not entries:
-            raise XmlError(_reason(error)) from error
+        refused = next(filter(_refused, entries), None)
+        if refused is not None or not entries:
+            raise XmlError(_reason(refused) if refused is not None else str(error)) from error
     return etree.fromstring(fed, _parser(recover=True))
 
 
-def _reason(error: etree.XMLSyntaxError) -> str:
-    text = str(error).removesuffix(f" (<string>, line {error.lineno})")
-    return text if text and text != "None" else "not well-formed"
+def _refused(entry: _LogEntry) -> bool:
+    fatal = entry.level == etree.ErrorLevels.FATAL
+    return bool(fatal or (entry.domain == etree.ErrorDomains.NAMESPACE and entry.type != etree.ErrorTypes.WAR_NS_URI))
+
+
+def _reason(entry: _LogEntry) -> str:
+    return f"{entry.message}, line {entry.line}, column {entry.column}"
 
 
 def _declaration(head: Prolog) -> bytes:
