@@ -72,7 +72,9 @@ def scrapy_half(web: Web, urls: Sequence[str], processes: int) -> Half:
         for number, report in enumerate(reports):
             share = report.with_suffix(".urls")
             share.write_text("\n".join(urls[number::processes]), "utf-8")
-            children.append(subprocess.Popen([sys.executable, __file__, "--spider", share, report, str(web.port)]))
+            children.append(
+                subprocess.Popen([sys.executable, "-P", __file__, "--spider", share, report, str(web.port)])
+            )
         for child in children:
             if child.wait() != 0:
                 raise SystemExit(f"scrapy ended with {child.returncode}")
