@@ -28,13 +28,19 @@ class MemoryBroker:
     def __init__(self, topics: Mapping[str, int], message_bytes: int = 32 << 20) -> None:
         self.message_bytes = message_bytes
         self.change = threading.Condition(threading.RLock())
-        self.logs: dict[Partition, list[Record]] = {
-            (topic, number): [] for topic, count in topics.items() for number in range(count)
-        }
-        self._sizes = dict(topics)
+        self.logs: dict[Partition, list[Record]] = {}
+        self._sizes: dict[str, int] = {}
         self._groups: dict[str, _Group] = defaultdict(lambda: _Group(self))
         self._publish_faults: deque[Exception] = deque()
         self._commit_faults: deque[Exception] = deque()
+        for topic, partitions in topics.items():
+            self.create(topic, partitions)
+
+    def create(self, topic: str, partitions: int) -> None:
+        """Adds a topic."""
+        with self.change:
+            self._sizes[topic] = partitions
+            self.logs.update({(topic, number): [] for number in range(partitions)})
 
     # ── clients ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -87,10 +93,20 @@ class MemoryBroker:
         """The next commits fail and store nothing."""
         self._commit_faults.extend([error or Unavailable("the memory broker was told to fail")] * times)
 
+    def forget_faults(self) -> None:
+        """Everything works again."""
+        self._publish_faults.clear()
+        self._commit_faults.clear()
+
     def lose(self, consumer: "MemoryConsumer", partitions: AbstractSet[Partition]) -> None:
         """Takes partitions from a member without asking it, as when it did not answer for too long."""
         with self.change:
             consumer.group.seize(consumer, partitions)
+
+    def revoke(self, consumer: "MemoryConsumer", partitions: AbstractSet[Partition]) -> None:
+        """Asks a member to give partitions up at its next poll; another member gets them, if there is one."""
+        with self.change:
+            consumer.group.redirect(consumer, partitions)
 
     # ── what the clients call ────────────────────────────────────────────────────────────────────────────────────
 
@@ -158,15 +174,20 @@ class _Group:
             member.positions.pop(part, None)
         self._broker.change.notify_all()
 
+    def redirect(self, member: "MemoryConsumer", partitions: AbstractSet[Partition]) -> None:
+        """From now on these should be owned by another member than this."""
+        other = next((other for other in self.members if other is not member), None)
+        for part in partitions:
+            if self._targets.pop(part, None) and other is not None:
+                self._targets[part] = other
+        self._broker.change.notify_all()
+
     def seize(self, member: "MemoryConsumer", partitions: AbstractSet[Partition]) -> None:
-        """Takes partitions from the member, which learns of it at its next poll; another member gets them."""
+        """Takes partitions from the member, which learns of it at its next poll."""
         taken = {part for part in partitions if self.owners.get(part) is member}
+        self.redirect(member, taken)
         self.release(member, taken)
         member.lost |= taken
-        others = [other for other in self.members if other is not member]
-        for part in taken:
-            if others:
-                self._targets[part] = others[0]
 
     def leave(self, member: "MemoryConsumer") -> None:
         """The member is gone; the others share what it had."""

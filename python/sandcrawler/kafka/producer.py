@@ -37,10 +37,16 @@ class KafkaProducer:
                 **spelled(settings),
             }
         )
+        self._brokers = brokers
+        self._known: set[str] = set()
         check(self._client, brokers)
 
     def publish(self, messages: Sequence[Message]) -> None:
         """See `Producer.publish`."""
+        if new := {message.topic for message in messages} - self._known:
+            # librdkafka would wait half a minute for a missing topic to appear.
+            check(self._client, self._brokers, sorted(new))
+            self._known |= new
         refused = self._send(messages)
         if len(messages) > 1:
             # The broker refuses a whole batch for one message: each by itself shows which it was.
@@ -57,7 +63,9 @@ class KafkaProducer:
 
     def close(self) -> None:
         """See `Producer.close`."""
-        self._client.flush(PUBLISH_SECONDS)
+        # `publish` waited for every answer: what is left was given up already.
+        self._client.purge()
+        self._client.poll(0)
 
 
 class _Delivery:

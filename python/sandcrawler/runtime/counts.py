@@ -1,7 +1,8 @@
 """What a worker did, in numbers: as a plain value, and as Prometheus metrics with few labels.
 
-The metric of records has the labels worker and fate. A fate is processed, dead-letter, or skipped with a reason
-(`skipped-tombstone`); the reasons are spelled in code, so there are few.
+The metric of records has the labels worker and fate. A fate is processed, dead-letter, forgotten (the partition went
+away in the middle of the work), or skipped with a reason (`skipped-tombstone`); the reasons are spelled in code, so
+there are few.
 """
 
 import threading

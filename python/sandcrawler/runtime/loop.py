@@ -19,6 +19,7 @@ from collections.abc import Set as AbstractSet
 import structlog
 
 from sandcrawler.errors import InvalidMessage, SandcrawlerError, SkippedMessage, TooManyDeadLetters, Unavailable
+from sandcrawler.runtime.commits import Commits
 from sandcrawler.runtime.counts import Counts, Tally
 from sandcrawler.runtime.deadletters import Flood, dead_letter
 from sandcrawler.runtime.effects import Patience, publishing, writing
@@ -41,7 +42,13 @@ def run(worker: Worker, stop: threading.Event) -> Counts:
 
     Raises TooManyDeadLetters, Unavailable (a server stayed away too long), or what a bug in the step raised.
     """
-    return Loop(worker, stop).run()
+    try:
+        loop = Loop(worker, stop)
+    except BaseException:  # a session that cannot be opened
+        worker.consumer.close()
+        worker.producer.close()
+        raise
+    return loop.run()
 
 
 class Loop:
@@ -57,6 +64,7 @@ class Loop:
         self._returned: deque[Slot] = deque()
         self._bell = threading.Event()
         self._patience = Patience(worker.name, worker.limits.backoff, self.tally)
+        self._commits = Commits(worker.consumer, self.window, self._patience, worker.limits.commit_seconds)
         self._outgoing: list[Slot] = []
         self._finished: list[Slot] = []
         self._publishing = 0
@@ -64,8 +72,7 @@ class Loop:
         self._decoding = Flood(self._limits.dead_letters_in_row, self._limits.dead_letters_of_200)
         self._working = Flood(self._limits.dead_letters_in_row, self._limits.dead_letters_of_200)
         self._deadline = float("inf")
-        self._commit_due = self._lag_due = 0.0
-        self._commit_waits = self._limits.backoff.waits()
+        self._lag_due = 0.0
         worker.consumer.listen(self._on_revoked, self._on_lost)
         self._hands = hands or self._make_hands()
         self._publisher = publisher or self._make_publisher()
@@ -102,14 +109,16 @@ class Loop:
     def turn(self) -> None:
         """Once around: poll, take, settle, commit."""
         window = self.window
-        room = self._worker.room - window.in_flight if window.bytes < self._limits.bytes_in_flight else 0
+        room = min(self._worker.room - window.in_flight, self._limits.waiting - window.waiting)
+        if window.bytes >= self._limits.bytes_in_flight:
+            room = 0
         if room > 0:
-            self._take(room, BUSY_POLL if window.in_flight else IDLE_POLL)
+            self._take(room, BUSY_POLL if window.in_flight or window.ready else IDLE_POLL)
         else:
             self._take(0, 0.0)
             self._bell.wait(BUSY_POLL)
         self._settle()
-        self._commit()
+        self._commits.when_due()
         self._observe()
 
     def _drain(self) -> None:
@@ -121,8 +130,8 @@ class Loop:
             self._take(0, 0.0)
             self._bell.wait(BUSY_POLL)
             self._settle()
-            self._commit()
-        self._commit(last=True)
+            self._commits.when_due()
+        self._commits.now()
         if left := self.window.unfinished():
             self._log.warning("left for the next worker", records=left)
 
@@ -169,13 +178,16 @@ class Loop:
         while self._returned:
             slot = self._returned.popleft()
             self._publishing -= slot.stage == "publish"
-            if slot.error is not None:
+            if slot.forgotten:
+                slot.fate = "forgotten"  # whatever became of it: its partition's next owner does it again
+                self._finished.append(slot)
+            elif slot.error is not None:
                 self._judge(slot)
-                continue
-            if slot.stage != "publish":
+            elif slot.published:
+                self._finished.append(slot)
+            else:
                 self._working.count(False)
-            done = slot.published or slot.forgotten or not slot.messages
-            (self._finished if done else self._outgoing).append(slot)
+                (self._outgoing if slot.messages else self._finished).append(slot)
         if self._outgoing:
             outgoing, self._outgoing = self._outgoing, []
             self._publishing += len(outgoing)
@@ -192,10 +204,6 @@ class Loop:
         """Three failures, three fates: nothing to do is counted, the message's fault is kept, the rest is raised."""
         error, slot.error = slot.error, None
         match error:
-            case _ if slot.forgotten:
-                # Its partition's next owner meets the same.
-                slot.fate = "forgotten"
-                self._finished.append(slot)
             case SkippedMessage(reason=reason):
                 slot.fate = f"skipped-{reason}"
                 self._finished.append(slot)
@@ -218,24 +226,6 @@ class Loop:
 
     # ── offsets and partitions ───────────────────────────────────────────────────────────────────────────────────
 
-    def _commit(self, last: bool = False) -> None:
-        """Commits what is ready, at most once in `commit_seconds`; `last` means now or never."""
-        if not self.window.ready or (time.monotonic() < self._commit_due and not last):
-            return
-        offsets = dict(self.window.ready)
-        try:
-            self._worker.consumer.commit(offsets)
-        except Unavailable as error:
-            wait = next(self._commit_waits, None)
-            if wait is None or last:
-                raise
-            self._patience.note(error)
-        else:
-            self.window.committed(offsets)
-            wait = self._limits.commit_seconds
-            self._commit_waits = self._limits.backoff.waits()
-        self._commit_due = time.monotonic() + wait
-
     def _on_revoked(self, partitions: AbstractSet[Partition]) -> None:
         """The partitions go to another worker: finish, commit, forget the rest."""
         deadline = min(time.monotonic() + self._limits.revoke_seconds, self._deadline)
@@ -245,7 +235,7 @@ class Loop:
             self._bell.wait(BUSY_POLL)
             self._settle()
         try:
-            self._commit(last=True)
+            self._commits.now()
         except Unavailable as error:
             self._log.warning("not committed, will be done again", error=str(error))
         self._log.info("revoked", partitions=sorted(partitions), unfinished=self.window.unfinished(partitions))

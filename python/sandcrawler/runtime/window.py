@@ -32,10 +32,15 @@ class Slot:
 
 
 class Window:
-    """The records between poll and commit. `in_flight` and `bytes` also count forgotten ones until they finish."""
+    """The records between poll and commit.
+
+    `in_flight` counts those that are worked on, forgotten ones too; `waiting` and `bytes` (of values) those that stand
+    in line, finished ones too.
+    """
 
     def __init__(self) -> None:
         self.in_flight = 0
+        self.waiting = 0
         self.bytes = 0
         self.ready: dict[Partition, int] = {}
         self._lines: dict[Partition, deque[Slot]] = {}
@@ -49,7 +54,7 @@ class Window:
             line = self._lines[partition] = deque()
         line.append(slot)
         self.in_flight += 1
-        self.bytes += len(record.value or b"")
+        self._count(slot, 1)
         return slot
 
     def finish(self, slots: Iterable[Slot]) -> None:
@@ -58,7 +63,6 @@ class Window:
         for slot in slots:
             slot.done = True
             self.in_flight -= 1
-            self.bytes -= len(slot.record.value or b"")
             touched.add((slot.record.topic, slot.record.partition))
         for partition in touched:
             self._advance(partition)
@@ -66,7 +70,13 @@ class Window:
     def _advance(self, partition: Partition) -> None:
         line = self._lines.get(partition)
         while line and line[0].done:
-            self.ready[partition] = line.popleft().record.offset + 1
+            slot = line.popleft()
+            self.ready[partition] = slot.record.offset + 1
+            self._count(slot, -1)
+
+    def _count(self, slot: Slot, sign: int) -> None:
+        self.waiting += sign
+        self.bytes += sign * len(slot.record.value or b"")
 
     def committed(self, offsets: dict[Partition, int]) -> None:
         """These offsets are stored."""
@@ -85,3 +95,4 @@ class Window:
             self.ready.pop(partition, None)
             for slot in self._lines.pop(partition, ()):
                 slot.forgotten = True
+                self._count(slot, -1)

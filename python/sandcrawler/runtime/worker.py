@@ -11,8 +11,10 @@ from sandcrawler.runtime.steps import Batched, Concurrent
 
 @dataclass(frozen=True)
 class Limits:
-    """The bounds of a worker. Times in seconds; `bytes_in_flight` counts the records' values.
+    """The bounds of a worker. Times in seconds.
 
+    `waiting` and `bytes_in_flight` (of the records' values) bound what is polled and not committed: neighbours may
+    overtake a slow record by as much.
     `revoke_seconds` is what in-flight work gets when partitions are taken away: 0.2 of max.poll.interval.
     """
 
@@ -21,6 +23,7 @@ class Limits:
     drain_seconds: float = 30.0
     revoke_seconds: float = 60.0
     commit_seconds: float = 0.5
+    waiting: int = 20_000
     bytes_in_flight: int = 256 << 20
     backoff: Backoff = field(default_factory=Backoff)
 
