@@ -31,6 +31,12 @@ def local_name(node: Element) -> str:
     return tag.rpartition("}")[2] if isinstance(tag, str) else ""
 
 
+def namespace(node: Element) -> str:
+    """The element's namespace, "" where it is in none."""
+    tag = node.tag
+    return tag[1:].rpartition("}")[0] if isinstance(tag, str) and tag.startswith("{") else ""
+
+
 def children(node: Element | None, *names: str) -> Iterator[Element]:
     """The child elements with one of these local names, in document order."""
     if node is not None:

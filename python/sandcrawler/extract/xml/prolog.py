@@ -14,13 +14,15 @@ from sandcrawler.extract.xml.errors import XmlError
 
 _S = rb"[ \t\r\n]"
 _NAME = rb"[^\s<>&;%\"'\[\]/=!?#]+"
-_LITERAL = rb"(?:\"[^\"]*\"|'[^']*')"
+_CONTROLS = rb"\x00-\x08\x0b\x0c\x0e-\x1f"
+_LITERAL = rb"(?:\"[^\"" + _CONTROLS + rb"]*+\"|'[^'" + _CONTROLS + rb"]*+')"
+_PUBLIC = rb"(?:\"[-'()+,./:=?;!*#@$_% \r\nA-Za-z0-9]*\"|'[-()+,./:=?;!*#@$_% \r\nA-Za-z0-9]*')"
 _DECLARATION = re.compile(rb"<\?xml(?=" + _S + rb")(?P<inside>.*?)\?>", re.DOTALL)
 _STANDALONE = re.compile(rb"standalone" + _S + rb"*=" + _S + rb"*[\"'](yes|no)[\"']")
 _MISC = re.compile(rb"(?>" + _S + rb"++|<!--.*?-->|<\?.*?\?>)*+", re.DOTALL)
 _DOCTYPE = re.compile(
     rb"<!DOCTYPE" + _S + rb"++(?P<name>" + _NAME + rb")"
-    rb"(?P<external>" + _S + rb"++(?:SYSTEM|PUBLIC" + _S + rb"++" + _LITERAL + rb")" + _S + rb"*+" + _LITERAL + rb")?"
+    rb"(?P<external>" + _S + rb"++(?:SYSTEM|PUBLIC" + _S + rb"++" + _PUBLIC + rb")" + _S + rb"++" + _LITERAL + rb")?"
     + _S + rb"*+(?P<open>[\[>])"
 )  # fmt: skip
 _TOKEN = re.compile(
@@ -30,12 +32,14 @@ _TOKEN = re.compile(
 )
 _ENTITY = re.compile(
     rb"<!ENTITY" + _S + rb"++(?P<parameter>%" + _S + rb"++)?(?P<name>" + _NAME + rb")" + _S + rb"++"
-    rb"(?:(?P<value>" + _LITERAL + rb")|(?P<external>(?:SYSTEM|PUBLIC" + _S + rb"++" + _LITERAL + rb")" + _S + rb"*+"
+    rb"(?:(?P<value>" + _LITERAL + rb")|(?P<external>(?:SYSTEM|PUBLIC" + _S + rb"++" + _PUBLIC + rb")" + _S + rb"++"
     + _LITERAL + rb"(?P<ndata>" + _S + rb"++NDATA)?))"
 )  # fmt: skip
 _CHARREF = re.compile(rb"&#(?:x([0-9A-Fa-f]{1,6})|([0-9]{1,7}));")
 
 MAX_DECLARATIONS = 20_000
+MAX_EXPANSION = 1_000_000  # bytes that parameter entities stand for
+MAX_DEPTH = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +117,7 @@ class _Subset:
         self.open_ended = False
         self.has_attributes = False
         self.read_so_far = 0
+        self.expanded = 0
 
     def read(self, text: bytes, position: int, depth: int = 0) -> int:
         """Reads declarations from `position` to the subset's end (or the text's, inside a parameter entity)."""
@@ -150,10 +155,11 @@ class _Subset:
         value = self.parameters.get(name)
         if value is None:  # external, or declared where we do not read
             self.open_ended = True
-        elif depth >= 8:
-            raise XmlError("parameter entities nest too deep")
-        else:
-            self.read(value, 0, depth + 1)
+            return
+        self.expanded += len(value)
+        if depth >= MAX_DEPTH or self.expanded > MAX_EXPANSION:
+            raise XmlError("parameter entities expand beyond the limit")
+        self.read(value, 0, depth + 1)
 
 
 def _replacement(literal: bytes) -> bytes:

@@ -10,10 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from lxml import etree
 from lxml.etree import _Element as Element
 
-from sandcrawler.extract.xml.nodes import child, children, local_name
+from sandcrawler.extract.xml.nodes import child, children, local_name, namespace
 
 Schema = Literal["jats", "tei", "other"]
 
@@ -65,7 +64,7 @@ def _outermost(root: Element, names: tuple[str, ...], holds: Callable[[Element],
     """The one element of these names that `holds` accepts and that stands in no other, None where it is not one."""
     if local_name(root) in names and holds(root):
         return root
-    if etree.QName(root).namespace in _NO_ENVELOPES:
+    if namespace(root) in _NO_ENVELOPES:
         return None
     found: list[Element] = []
     for element in root.iter(*(f"{{*}}{name}" for name in names)):
