@@ -9,7 +9,7 @@ pool puts a fresh child in its place. Children are forked from a server that has
 import asyncio
 import multiprocessing
 import resource
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -40,12 +40,13 @@ class Sandbox:
     def __init__(self, config: Config, steps: Mapping[str, str] = STEPS) -> None:
         self._config, self._steps = config, steps
         context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload([__name__, *sorted({target.partition(":")[0] for target in steps.values()})])
+        modules = sorted({target.partition(":")[0] for target in steps.values()})
+        context.set_forkserver_preload([__name__, *modules])
         self._pool = ProcessPool(
             max_workers=config.extract_processes,
             max_tasks=TASKS,
             initializer=_confine,
-            initargs=[config.extract_bytes, config.extract_rules],
+            initargs=[config.extract_bytes, config.extract_rules, modules],
             context=context,
         )
 
@@ -111,10 +112,12 @@ def _answer(sending: Connection, target: str, page: Page, config: Config) -> Non
 _child: dict[str, Any] = {"rules": None, "seen": 0}
 
 
-def _confine(memory_bytes: int, rules_file: Path | None) -> None:
-    """Make this process a child that extracts: its memory is limited, no core is dumped, the rules are compiled."""
+def _confine(memory_bytes: int, rules_file: Path | None, modules: Sequence[str] = ()) -> None:
+    """Make this process a child that extracts: memory limited, no core dumped, rules compiled, modules loaded."""
     from sandcrawler.extract.resources import ResourceRules  # noqa: PLC0415  (loaded in the child alone)
 
+    for module in modules:  # before the first task, whose deadline is not to pay for it
+        import_module(module)
     resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _child["rules"] = ResourceRules(rules_file.read_text("utf-8").splitlines() if rules_file else ())

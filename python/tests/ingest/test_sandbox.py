@@ -1,0 +1,144 @@
+"""The sandbox against extractors that hang, crash and eat memory, among good ones."""
+
+import asyncio
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from sandcrawler.config import Config
+from sandcrawler.ingest.sandbox import Sandbox, extract_once
+from sandcrawler.model import Extracted, Page
+from sandcrawler.status import Status
+
+MIB = 1 << 20
+PAGE = Page(b"<html><title>Nests</title><p>Short.</p></html>", "https://journal.example.org/1")
+
+
+def good(page: Page) -> Extracted:
+    return Extracted(Status.SUCCESS, page.url)
+
+
+def hang(page: Page) -> Extracted:
+    while True:
+        pass
+
+
+def abort(page: Page) -> Extracted:
+    os.abort()
+
+
+def exhaust(page: Page) -> Extracted:
+    hoard = [bytearray(16 * MIB)]
+    while True:
+        hoard.append(bytearray(16 * MIB))
+
+
+def raise_error(page: Page) -> Extracted:
+    raise ValueError("not a page")
+
+
+STEPS = {name: f"{__name__}:{name}" for name in ("good", "hang", "abort", "exhaust", "raise_error")}
+EXPECTED = {
+    "good": Status.SUCCESS,
+    "hang": Status.EXTRACT_TIMEOUT,
+    "abort": Status.EXTRACT_CRASH,
+    "exhaust": Status.EXTRACT_CRASH,
+    "raise_error": Status.EXTRACT_CRASH,
+}
+
+
+@pytest.fixture(autouse=True)
+def importable(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A forkserver child finds this module by the parent's sys.path."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    yield
+
+
+def config(**settings: object) -> Config:
+    return Config(**{"extract_processes": 2, "extract_seconds": 2, "extract_bytes": 1024 * MIB, **settings})
+
+
+def test_a_hostile_page_becomes_a_status_and_its_neighbours_do_not_notice() -> None:
+    order = ["good", "hang", "good", "abort", "good", "exhaust", "good", "raise_error", "good"]
+
+    async def run() -> list[Extracted]:
+        async with Sandbox(config(), STEPS) as sandbox:
+            return await asyncio.gather(*(sandbox.extract(step, PAGE) for step in order))
+
+    answers = asyncio.run(run())
+    assert [answer.status for answer in answers] == [EXPECTED[step] for step in order]
+    assert all(answer.error_message for answer in answers)
+
+
+def test_the_pool_goes_on_after_every_child_was_killed() -> None:
+    async def run() -> list[Status]:
+        async with Sandbox(config(extract_seconds=1), STEPS) as sandbox:
+            await asyncio.gather(*(sandbox.extract("hang", PAGE) for _ in range(4)))
+            return [(await sandbox.extract("good", PAGE)).status for _ in range(3)]
+
+    assert asyncio.run(run()) == [Status.SUCCESS] * 3
+
+
+def test_a_cancelled_call_frees_its_child() -> None:
+    async def run() -> Status:
+        async with Sandbox(config(extract_processes=1, extract_seconds=60), STEPS) as sandbox:
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(1):
+                    await sandbox.extract("hang", PAGE)
+            return (await asyncio.wait_for(sandbox.extract("good", PAGE), 20)).status
+
+    assert asyncio.run(run()) is Status.SUCCESS
+
+
+def test_no_process_is_left_behind() -> None:
+    async def run() -> set[int]:
+        async with Sandbox(config(), STEPS) as sandbox:
+            await asyncio.gather(*(sandbox.extract("good", PAGE) for _ in range(4)))
+            hanging = asyncio.ensure_future(sandbox.extract("hang", PAGE))
+            await asyncio.sleep(0.5)
+            children = {child.pid for child in psutil.Process().children(recursive=True)}
+            del hanging
+            return children
+
+    children = asyncio.run(run())
+    extracting = [pid for pid in children if psutil.pid_exists(pid) and _works(pid)]
+    assert children
+    assert not extracting
+
+
+def _works(pid: int) -> bool:
+    """A process that still computes (the fork server and the resource tracker only wait)."""
+    try:
+        process = psutil.Process(pid)
+        before = process.cpu_times().user
+        time.sleep(0.2)
+        return process.cpu_times().user - before > 0.1
+    except psutil.NoSuchProcess:
+        return False
+
+
+@pytest.mark.parametrize("step", EXPECTED)
+def test_one_page_in_one_child(step: str) -> None:
+    assert extract_once(step, PAGE, config(), STEPS).status is EXPECTED[step]
+
+
+def test_one_child_is_cheap() -> None:
+    extract_once("good", PAGE, config(), STEPS)
+    start = time.perf_counter()
+    for _ in range(5):
+        extract_once("good", PAGE, config(), STEPS)
+    assert (time.perf_counter() - start) / 5 < 0.5
+
+
+def test_real_extraction_in_the_pool() -> None:
+    async def run() -> Extracted:
+        async with Sandbox(config(extract_seconds=60)) as sandbox:
+            return await sandbox.extract("html", PAGE)
+
+    answer = asyncio.run(run())
+    assert answer.html_biblio is not None
+    assert answer.html_biblio.title == "Nests"
