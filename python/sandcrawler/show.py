@@ -18,6 +18,7 @@ from sandcrawler.model import IngestType
 from sandcrawler.names import Folder, Table
 from sandcrawler.persist import blobs
 from sandcrawler.persist.database import connect, translated
+from sandcrawler.wire import clean_text
 
 SHA1 = re.compile(r"[0-9a-f]{40}")
 SURT = re.compile(r"[^/]+\)/.*")
@@ -50,7 +51,7 @@ MOST_ROWS = 100
 
 def show(config: Config, what: str) -> Iterator[dict[str, Any]]:
     """Rows as {"table", "row"} and objects as {"object", "size_bytes", "content_type"}; at most 100 rows a table."""
-    what = what.strip()
+    what = clean_text(what.strip())
     seen: set[str] = set()
     hashes = {what.lower()} if SHA1.fullmatch(what.lower()) else set()
     first = {} if hashes else BY_SURT if SURT.fullmatch(what) and "://" not in what else BY_URL

@@ -71,8 +71,8 @@ def differences(config: Config) -> list[str]:
                     f" or kafka-topics.sh --bootstrap-server {config.kafka_brokers} --alter --topic {name}"
                     f" --partitions {least}"
                 )
-        asked = admin.describe_configs([ConfigResource(ConfigResource.Type.TOPIC, name) for name in present])
-        for resource, answer in asked.items() if present else ():
+        resources = [ConfigResource(ConfigResource.Type.TOPIC, name) for name in present]
+        for resource, answer in admin.describe_configs(resources).items() if resources else ():
             settings = answer.result(SECONDS)
             for setting, wanted in named[resource.name].settings.items():
                 is_value = settings[setting].value if setting in settings else None

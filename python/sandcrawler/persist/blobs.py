@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import boto3
 from botocore.config import Config as BotoConfig
-from botocore.exceptions import ClientError, HTTPClientError, IncompleteReadError
+from botocore.exceptions import ClientError, EndpointResolutionError, HTTPClientError, IncompleteReadError
 from botocore.exceptions import ConnectionError as BotoConnectionError
 
 from sandcrawler.config import Config
@@ -120,6 +120,8 @@ def faults(config: Config) -> Iterator[None]:
             # "No free volumes left" comes as InternalError: a full store, which an operator can make room in.
             raise Unavailable(f"{where}: {error}: is it healthy, has it room left (`sandcrawler ps`)?") from error
         raise
+    except EndpointResolutionError as error:
+        raise ConfigurationError(f"SANDCRAWLER_S3_URL: {error}") from error
     except (BotoConnectionError, HTTPClientError, IncompleteReadError) as error:
         raise Unavailable(f"{where}: {error}: is it running (`sandcrawler ps`)?") from error
 

@@ -40,7 +40,20 @@ FAULTS: Mapping[str, type[SandcrawlerError]] = {
     "42501": ConfigurationError,  # no permission
     "42P01": ConfigurationError,  # no such table
     "42703": ConfigurationError,  # no such column
+    "42P07": ConfigurationError,  # setup finds a table of this name that it did not make
 }
+
+# The server's words at the door -> the SQLSTATE that they stand for.
+REFUSALS = (
+    ("authentication failed", "28P01"),
+    ("no pg_hba.conf entry", "28000"),
+    ('role "', "28000"),
+    ('database "', "3D000"),
+)
+CLIENT_FAULTS: tuple[tuple[type[psycopg.Error], str], ...] = (
+    (psycopg.OperationalError, "08006"),
+    (psycopg.DataError, "22000"),
+)
 
 ADVICE: Mapping[type[SandcrawlerError], str] = {
     Unavailable: "is it running (`sandcrawler ps`), has it disk and connections left?",
@@ -66,6 +79,8 @@ def connect(url: str | None) -> Connection:
         )
         connection.execute(f"SET statement_timeout = '{STATEMENT_SECONDS}s'")
         connection.execute(f"SET lock_timeout = '{LOCK_SECONDS}s'")
+    except psycopg.ProgrammingError as error:
+        raise ConfigurationError(f"SANDCRAWLER_POSTGRES_URL: {error}") from error
     except psycopg.Error as error:
         raise translated(error, url) from error
     return connection
@@ -73,7 +88,7 @@ def connect(url: str | None) -> Connection:
 
 def translated(error: psycopg.Error, url: str) -> Exception:
     """The error as one of ours, with a text that names the server and what to do; a bug stays what it is."""
-    state = error.sqlstate or _state_of_refusal(error)
+    state = error.sqlstate or _state_by_words(error)
     kind = FAULTS.get(state) or FAULTS.get(state[:2])
     if kind is None:
         return error
@@ -85,16 +100,12 @@ def translated(error: psycopg.Error, url: str) -> Exception:
     return kind(f"PostgreSQL at {server(url)}: {lines} ({state}): {ADVICE[kind]}")
 
 
-def _state_of_refusal(error: psycopg.Error) -> str:
-    """libpq gives no SQLSTATE when it could not connect, only the server's words."""
-    text = str(error)
-    if isinstance(error, psycopg.ProgrammingError):
-        return "28000"  # the connection string itself
-    if "authentication failed" in text or "no pg_hba.conf entry" in text or 'role "' in text:
-        return "28P01"
-    if 'database "' in text and "does not exist" in text:
-        return "3D000"
-    return "08006" if isinstance(error, psycopg.OperationalError) else "XX000"
+def _state_by_words(error: psycopg.Error) -> str:
+    """libpq gives no SQLSTATE when it could not connect, only the server's words; psycopg none for its own errors."""
+    for words, state in REFUSALS:
+        if words in str(error):
+            return state
+    return next((state for kind, state in CLIENT_FAULTS if isinstance(error, kind)), "XX000")
 
 
 def server(url: str) -> str:

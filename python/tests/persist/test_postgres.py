@@ -261,9 +261,10 @@ def test_missing_tables_are_the_operators_fault(stack_config: Callable[..., Conf
         PostgresSink(stack_config()).write(arrivals(result(1)))
 
 
-def test_no_address_is_the_operators_fault() -> None:
+@pytest.mark.parametrize("url", [None, "postgres", "postgresql://[", "host=x port", "postgresql://h/d?colour=red"])
+def test_no_usable_address_is_the_operators_fault(url: str | None) -> None:
     with pytest.raises(ConfigurationError, match="SANDCRAWLER_POSTGRES_URL"):
-        PostgresSink(Config()).write(arrivals(result(1)))
+        PostgresSink(Config(postgres_url=url)).write(arrivals(result(1)))
 
 
 @pytest.mark.parametrize("state", ["08006", "57P01", "57014", "25006", "40001", "40P01", "53100", "53300", "55P03"])

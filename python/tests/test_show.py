@@ -1,0 +1,51 @@
+"""What `sandcrawler show` finds, from whatever end one starts."""
+
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+from persist.documents import record, result, sha1, tei
+
+from sandcrawler.config import Config
+from sandcrawler.persist import migrations, results
+from sandcrawler.persist.blobs import BlobSink
+from sandcrawler.persist.bodies import decode_html_teixml
+from sandcrawler.persist.postgres import PostgresSink
+from sandcrawler.show import show
+
+URL = "https://journal.example.org/articles/1"
+
+
+@pytest.fixture
+def config(stack_config: Callable[..., Config]) -> Config:
+    made = stack_config()
+    migrations.make(made)
+    moved = result(9)
+    moved["terminal"] |= {"terminal_url": URL, "terminal_sha1hex": sha1(1)}
+    sink, values = PostgresSink(made), [result(1), result(2), {**moved, "status": "terminal-bad-status", "hit": False}]
+    sink.write([results.decode(record(value)) for value in values])
+    sink.close()
+    BlobSink(made).write([decode_html_teixml(tei(1)), decode_html_teixml(tei(2))])
+    return made
+
+
+@pytest.mark.parametrize("what", [URL, sha1(1), sha1(1).upper(), "org,example,journal)/articles/1", f" {URL}\n"])
+def test_all_of_one_document(config: Config, what: str) -> None:
+    found = list(show(config, what))
+    tables = Counter(item["table"] for item in found if "table" in item)
+    assert tables["cdx"] == tables["file_meta"] == tables["html_meta"] == 1
+    assert tables["ingest_file_result"] == 2
+    assert tables["ingest_request"] == (1 if URL in what else 0)
+    objects = [item for item in found if "object" in item]
+    key = f"html/{sha1(1)[:2]}/{sha1(1)[2:4]}/{sha1(1)}.tei.xml"
+    assert objects == [{"object": key, "size_bytes": 12, "content_type": "application/xml"}]
+    html = next(item["row"] for item in found if item.get("table") == "html_meta")
+    assert html["updated"] == "2024-05-06T07:08:09.123456+00:00"
+    assert html["biblio"]["title"] == "On the flight of terns"
+
+
+@pytest.mark.parametrize(
+    "what", ["https://example.org/", sha1("nothing"), "org,example)/", "", "' OR 1=1 --", "a\x00b"]
+)
+def test_nothing_is_found_of_nothing(config: Config, what: str) -> None:
+    assert list(show(config, what)) == []
