@@ -8,7 +8,7 @@ import sys
 
 import typer
 
-from sandcrawler.cli import document, feed, look, work
+from sandcrawler.cli import again, document, feed, look, work
 from sandcrawler.cli import stack as local
 from sandcrawler.cli.screen import fail
 from sandcrawler.errors import ConfigurationError, InvalidMessage, TooManyDeadLetters, Unavailable
@@ -47,12 +47,14 @@ for panel, function, name in (
     (PIPELINE, feed.request, "request"),
     (PIPELINE, feed.requests, "requests"),
     (PIPELINE, work.run, "run"),
+    (PIPELINE, again.requeue, "requeue"),
     (LOOK, look.show, "show"),
     (LOOK, look.statuses, "statuses"),
     (LOOK, look.topics, "topics"),
     (LOOK, look.settings, "config"),
 ):
     app.command(name, rich_help_panel=panel)(function)
+app.add_typer(again.dead_letters, name="dead-letters", rich_help_panel=PIPELINE)
 
 
 def main() -> None:

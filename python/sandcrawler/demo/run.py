@@ -6,12 +6,10 @@ The workers are the same processes that an operator runs. The stack stays up aft
 can be looked at; everything else ends with the demo.
 """
 
-import os
-import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,15 +24,13 @@ from rich.table import Table as Grid
 from sandcrawler import stack
 from sandcrawler.config import Config, data_dir, load
 from sandcrawler.demo.documents import documents, requests
+from sandcrawler.demo.pipeline import Pipeline
 from sandcrawler.demo.server import running
 from sandcrawler.errors import Unavailable
-from sandcrawler.kafka import open_producer
 from sandcrawler.model import IngestType
-from sandcrawler.names import Folder, Topic, blob_key, request_key
+from sandcrawler.names import Folder, Topic, blob_key
 from sandcrawler.persist.blobs import client
-from sandcrawler.runtime import Message
 from sandcrawler.setup import setup
-from sandcrawler.wire import encode
 
 console = Console(stderr=True, highlight=False)
 
@@ -48,7 +44,7 @@ SELECT r.base_url, r.ingest_type, r.status, r.hit, r.terminal_sha1hex, h.scope, 
        h.biblio ->> 'title' AS title, coalesce(jsonb_array_length(h.resources), 0) AS resources,
        coalesce(jsonb_array_length(h.resources_missing), 0) AS missing
 FROM ingest_file_result r LEFT JOIN html_meta h ON h.sha1hex = r.terminal_sha1hex AND r.ingest_type = 'html'
-WHERE r.base_url = ANY(%s) AND r.updated >= %s
+WHERE r.base_url = ANY(%s)
 """
 
 
@@ -72,11 +68,12 @@ def run(urls: Sequence[str], kind: str, directory: Path | None) -> int:
             }
         log = (directory or data_dir()) / "logs" / "workers.log"
         say(f"4. Workers: {', '.join(WORKERS)} (their log: {log})")
-        workers = ending.enter_context(working(config, settings, log))
+        pipeline = ending.enter_context(Pipeline(config, settings, log))
+        pipeline.start(*WORKERS)
         started = datetime.now(UTC)
         say(f"5. {len(asked)} requests into {Topic.REQUESTS_DAILY.named(config.env)}")
-        publish(asked, config)
-        rows = wait(asked, started, config, workers)
+        pipeline.publish(asked)
+        rows = wait(asked, started, pipeline)
     show(rows, asked, config)
     return 0 if urls else check(rows)
 
@@ -86,74 +83,18 @@ def say(text: str) -> None:
     console.print(text, markup=False, soft_wrap=True)
 
 
-@contextmanager
-def working(config: Config, settings: Mapping[str, str], log: Path) -> Iterator[Sequence[subprocess.Popen[bytes]]]:
-    """The workers as processes of their own; at the end they are asked to stop and waited for."""
-    environment = {
-        **os.environ,
-        "SANDCRAWLER_KAFKA_BROKERS": config.kafka_brokers or "",
-        "SANDCRAWLER_POSTGRES_URL": config.postgres_url or "",
-        "SANDCRAWLER_S3_URL": config.s3_url or "",
-        "SANDCRAWLER_S3_ACCESS_KEY": config.s3_access_key,
-        "SANDCRAWLER_S3_SECRET_KEY": config.s3_secret_key.get_secret_value(),
-        **settings,
-    }
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("ab") as output:
-        children = [
-            subprocess.Popen(
-                [sys.executable, "-m", "sandcrawler", "run", name],
-                env=environment,
-                stdout=output,
-                stderr=output,
-                start_new_session=True,  # Ctrl-C is for the demo, which then stops them in order
-            )
-            for name in WORKERS
-        ]
-        try:
-            yield children
-        finally:
-            for child in children:
-                child.terminate()
-            for child in children:
-                child.wait(timeout=config.drain_seconds + 30)
-
-
-def publish(asked: Iterable[Mapping[str, Any]], config: Config) -> None:
-    """The requests, into the daily topic."""
-    producer = open_producer(config)
-    topic = Topic.REQUESTS_DAILY.named(config.env)
-    producer.publish([Message(topic, request_key(one["base_url"]), encode(dict(one))) for one in asked])
-    producer.close()
-
-
-def wait(
-    asked: Sequence[Mapping[str, Any]], started: datetime, config: Config, workers: Sequence[subprocess.Popen[bytes]]
-) -> list[dict[str, Any]]:
-    """Wait until every request has its row, and every body its object."""
+def wait(asked: Sequence[Mapping[str, Any]], started: datetime, pipeline: Pipeline) -> list[dict[str, Any]]:
+    """Wait until every request has its row, and every body its object; the rows."""
+    columns = (TextColumn("   results"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("results", total=len(asked))
+        for arrived in pipeline.arrivals(asked, started, PATIENCE_SECONDS):
+            progress.update(task, completed=arrived)
     wanted = {(one["ingest_type"], one["base_url"]) for one in asked}
-    links = [link for _, link in wanted]
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with psycopg.connect(config.postgres_url or "", autocommit=True, row_factory=dict_row) as database:
-        with Progress(*columns, console=console, transient=True) as progress:
-            task = progress.add_task("   results", total=len(wanted))
-            last, patience = 0, time.monotonic() + PATIENCE_SECONDS
-            while True:
-                rows = [
-                    r for r in database.execute(ROWS, (links, started)) if (r["ingest_type"], r["base_url"]) in wanted
-                ]
-                progress.update(task, completed=len(rows))
-                if len(rows) > last:
-                    last, patience = len(rows), time.monotonic() + PATIENCE_SECONDS
-                if len(rows) >= len(wanted):
-                    break
-                dead = next((child for child in workers if child.poll() is not None), None)
-                if dead is not None:
-                    raise Unavailable(f"a worker has ended (exit code {dead.returncode}): its log says why")
-                if time.monotonic() > patience:
-                    raise Unavailable(f"no result for {PATIENCE_SECONDS:g} s: the workers' log may say why")
-                time.sleep(0.2)
-        await_bodies([row["terminal_sha1hex"] for row in rows if row["has_teixml"]], config)
+    with psycopg.connect(pipeline.config.postgres_url or "", row_factory=dict_row) as database:
+        found = database.execute(ROWS, ([link for _, link in wanted],)).fetchall()
+    rows = [row for row in found if (row["ingest_type"], row["base_url"]) in wanted]
+    await_bodies([row["terminal_sha1hex"] for row in rows if row["has_teixml"]], pipeline.config)
     return rows
 
 

@@ -1,0 +1,130 @@
+"""Doing things again: dead letters back to where they came from, and requests whose status says that it may help.
+
+Nothing is lost by asking twice: every effect of a request or message is idempotent.
+"""
+
+import re
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import psycopg
+
+from sandcrawler.config import Config
+from sandcrawler.errors import ConfigurationError, Unavailable
+from sandcrawler.kafka import open_consumer, open_producer
+from sandcrawler.names import REQUEST_TOPICS, Topic, request_key
+from sandcrawler.runtime import Consumer, Message, Record
+from sandcrawler.status import Status
+from sandcrawler.wire import encode
+
+BATCH = 500
+# Seconds without a record until a topic counts as read to its end.
+SILENCE_SECONDS = 5.0
+HEADER = "__connect.errors."
+UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+REQUEUED = """
+SELECT r.ingest_type, r.base_url, q.request
+FROM ingest_file_result r
+LEFT JOIN LATERAL (
+    SELECT request FROM ingest_request q
+    WHERE q.ingest_type = r.ingest_type AND q.base_url = r.base_url ORDER BY created DESC LIMIT 1
+) q ON true
+WHERE r.status = %s AND r.updated < now() - %s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A message that could not be used: where it was, who met it, what was wrong, and its own bytes."""
+
+    topic: str
+    partition: int
+    offset: int
+    worker: str
+    error: str
+    key: bytes | None
+    value: bytes | None
+
+
+def dead_letters(config: Config) -> Iterator[DeadLetter]:
+    """Every dead letter that is kept, from the oldest."""
+    for records in _batches(config, "dead-letters-list", commit=False):
+        yield from map(_letter, records)
+
+
+def replay(config: Config) -> int:
+    """Publish the dead letters that came since the last replay to their topics; how many."""
+    producer, count = open_producer(config), 0
+    for records in _batches(config, "dead-letters-replay", commit=True):
+        letters = list(map(_letter, records))
+        producer.publish([Message(letter.topic, letter.key, letter.value) for letter in letters if letter.topic])
+        count += len(letters)
+    producer.close()
+    return count
+
+
+def requeue(config: Config, status: Status, older_than: timedelta, queue: str) -> int:
+    """Publish again the requests that ended with this status before then; how many. Streams, of any number."""
+    if not config.postgres_url:
+        raise ConfigurationError("SANDCRAWLER_POSTGRES_URL is not set: name a database, or `sandcrawler up`")
+    topic, producer, count = REQUEST_TOPICS[queue].named(config.env), open_producer(config), 0
+    try:
+        with psycopg.connect(config.postgres_url) as database, database.cursor("requeue") as cursor:
+            cursor.execute(REQUEUED, (status.value, older_than))
+            while rows := cursor.fetchmany(BATCH):
+                producer.publish([_request(topic, *row) for row in rows])
+                count += len(rows)
+    except psycopg.OperationalError as error:
+        raise Unavailable(f"PostgreSQL: {error}") from error
+    producer.close()
+    return count
+
+
+def age(text: str) -> timedelta:
+    """`90m`, `12h`, `7d` or `4w` as a time."""
+    match = re.fullmatch(r"(\d{1,5})([mhdw])", text.strip())
+    if match is None:
+        raise ConfigurationError(f"{text!r} is no age: write 90m, 12h, 7d or 4w")
+    return timedelta(**{UNITS[match[2]]: int(match[1])})
+
+
+def _request(topic: str, ingest_type: str, base_url: str, request: dict[str, Any] | None) -> Message:
+    value = request or {"ingest_type": ingest_type, "base_url": base_url}
+    return Message(topic, request_key(base_url), encode(value))
+
+
+def _letter(record: Record) -> DeadLetter:
+    said = {name.removeprefix(HEADER): value.decode("utf-8", "replace") for name, value in record.headers}
+    return DeadLetter(
+        topic=said.get("topic", ""),
+        partition=int(said.get("partition", -1)),
+        offset=int(said.get("offset", -1)),
+        worker=said.get("connector.name", ""),
+        error=said.get("exception.message", ""),
+        key=record.key,
+        value=record.value,
+    )
+
+
+def _batches(config: Config, group: str, *, commit: bool) -> Iterator[Sequence[Record]]:
+    """The dead letters in batches, until the topic's end; each batch is committed after it was used."""
+    consumer: Consumer = open_consumer(config, group, [Topic.DEAD_LETTERS.named(config.env)])
+    try:
+        patience = time.monotonic() + SILENCE_SECONDS
+        while time.monotonic() < patience:
+            records = consumer.poll(BATCH, 0.2)
+            if not records:
+                lags = consumer.lag()
+                if lags and not any(lags.values()):
+                    return
+                continue
+            yield records
+            if commit:
+                consumer.commit({(record.topic, record.partition): record.offset + 1 for record in records})
+            patience = time.monotonic() + SILENCE_SECONDS
+    finally:
+        consumer.close()
