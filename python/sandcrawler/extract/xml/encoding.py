@@ -48,16 +48,20 @@ def determine(body: bytes, content_type: str | None) -> str:
     marked = next((name for mark, name in _BOMS if body.startswith(mark)), None)
     if marked:
         return marked
-    charset = _CHARSET.search(content_type or "")
     family = next((name for start, name in _UNMARKED if body.startswith(start)), None)
+    charset = _header(content_type)
     if charset and _XML_TYPE.match(content_type or ""):
-        return _settled(charset[1].lower(), family)
+        return _settled(charset, family)
     declared = _DECLARED.search(body[:DECLARATION_BYTES].decode(family or "latin-1", "replace"))
     if declared:
         return _settled(declared[2].lower(), family)
-    if family:
-        return family
-    return _settled(charset[1].lower(), family) if charset else "utf-8"
+    return family or (_settled(charset, family) if charset else "utf-8")
+
+
+def _header(content_type: str | None) -> str | None:
+    """The header's charset, where it is an encoding at all ("charset=none" is not)."""
+    found = _CHARSET.search(content_type or "")
+    return found[1].lower() if found and _codec(found[1].lower()) else None
 
 
 def _settled(label: str, family: str | None) -> str:
@@ -72,16 +76,24 @@ def _settled(label: str, family: str | None) -> str:
 
 def to_utf8(body: bytes, label: str) -> bytes:
     """The document as UTF-8 without a byte order mark. XmlError where the label or the bytes cannot be used."""
-    name = _SUPERSETS.get(label, label)
+    codec = _codec(label)
+    if codec is None:
+        raise XmlError(f"unknown encoding {label[:60]!r}")
     try:
-        codec = codecs.lookup(name).name
-        if codec.replace("-", "_") in _NOT_ENCODINGS:
-            raise XmlError(f"unknown encoding {label[:60]!r}")
-        text = body.decode(name)
+        text = body.decode(codec)
         if codec == "utf-8":  # decoding was the check; the bytes themselves are what we want
             return body.removeprefix(codecs.BOM_UTF8)
         return text.removeprefix("\ufeff").encode("utf-8")
-    except UnicodeDecodeError as error:
-        raise XmlError(f"the bytes are not {label}: {error.reason} at byte {error.start}") from error
-    except (LookupError, ValueError) as error:
-        raise XmlError(f"unknown encoding {label[:60]!r}") from error
+    except UnicodeError as error:
+        at = f": {error.reason} at byte {error.start}" if isinstance(error, UnicodeDecodeError) else ""
+        raise XmlError(f"the bytes are not {label}{at}") from error
+
+
+def _codec(label: str) -> str | None:
+    """Python's name for an encoding of documents, None where the label names none."""
+    try:
+        codec = codecs.lookup(_SUPERSETS.get(label, label)).name
+        b"ab".decode(codec, "ignore")  # refuses codecs that make no text (hex, rot13)
+    except (LookupError, ValueError):
+        return None
+    return None if codec.replace("-", "_") in _NOT_ENCODINGS else codec

@@ -4,15 +4,14 @@ Titles keep the text of their mark-up (H<sub>2</sub>O) and lose their notes. Nam
 authors, in document order, "Given Family"; members of a group author, editors and translators are no authors.
 """
 
-from collections.abc import Iterator
 from itertools import islice
 
 from lxml import etree
 from lxml.etree import _Element as Element
 
 from sandcrawler.extract import identifiers
-from sandcrawler.extract.xml import jats_dates
-from sandcrawler.extract.xml.languages import iso639_1
+from sandcrawler.extract.xml import jats_dates, jats_people
+from sandcrawler.extract.xml.jats_people import NOISE, NOISE_AND_MARKS
 from sandcrawler.extract.xml.nodes import (
     XLINK_HREF,
     XML_LANG,
@@ -21,6 +20,7 @@ from sandcrawler.extract.xml.nodes import (
     children,
     every,
     has_words,
+    language,
     local_name,
     text,
 )
@@ -29,10 +29,6 @@ from sandcrawler.model import Biblio
 MAX_PEOPLE = 20_000  # the largest collaborations have five thousand
 MAX_KEYWORDS = 1000
 
-# Notes and what is no text: left out of titles and names.
-NOISE = frozenset({"fn", "inline-graphic", "graphic", "tex-math", "object-id", "contrib-group", "email", "uri"})
-# A reference mark in a title is left out, a reference that is part of the sentence ("Reply to Smith (2010)") is not.
-NOISE_AND_MARKS = NOISE | {"xref", "sup-mark"}
 
 # article-type (JATS' suggested values, and publishers' own) → fatcat's release_type.
 RELEASE_TYPES = {
@@ -58,7 +54,7 @@ def read(article: Element) -> Biblio:
     if meta is None:
         meta = child(article, "front-stub")
     journal = child(front, "journal-meta")
-    people = list(islice(_authors(meta), MAX_PEOPLE))
+    people = list(islice(jats_people.authors(meta), MAX_PEOPLE))
     return Biblio(
         **_titles(meta),
         **_identifiers(meta),
@@ -87,11 +83,15 @@ def _titles(meta: Element | None) -> Fields:
 
 
 def title_text(title: Element | None) -> str | None:
-    """A title's text without its notes and reference marks."""
+    """A title's text without its notes and reference marks, and with one of the spellings of its formulas."""
     if title is None:
         return None
-    spoken = any(has_words(text(xref) or "") for xref in title.iter("{*}xref"))
-    return text(title, NOISE if spoken else NOISE | {"xref"}) or text(title)
+    noise = NOISE_AND_MARKS
+    if any(has_words(text(xref) or "") for xref in title.iter("{*}xref")):
+        noise -= {"xref"}  # a reference that is part of the sentence: "Reply to Smith (2010)"
+    if next(title.iter("{*}math"), None) is not None:
+        noise |= {"tex-math"}
+    return text(title, noise) or text(title)
 
 
 def _identifiers(meta: Element | None) -> Fields:
@@ -144,43 +144,9 @@ def _place(meta: Element | None) -> Fields:
     }
 
 
-def _authors(meta: Element | None) -> Iterator[tuple[str, str | None]]:
-    """Name and ORCID of each author."""
-    everyone = [*every(meta, "contrib-group", "contrib"), *children(meta, "contrib")]
-    kinds = [(one.get("contrib-type") or one.getparent().get("content-type") or "").lower() for one in everyone]  # type: ignore[union-attr]
-    wanted = "author" if any(kind.startswith("author") for kind in kinds) else ""
-    for one, kind in zip(everyone, kinds, strict=True):
-        if kind.startswith(wanted) if wanted else not kind:
-            for name in _names(one):
-                ids = [
-                    text(i) or "" for i in children(one, "contrib-id") if "orcid" in (i.get("contrib-id-type") or "")
-                ]
-                ids += [uri.get(XLINK_HREF) or "" for uri in children(one, "uri", "ext-link")]
-                yield name, next(filter(None, map(identifiers.orcid, ids)), None)
-
-
-def _names(contrib: Element) -> Iterator[str]:
-    """The name, one of its alternatives; one <contrib> of NLM 1 may hold several people."""
-    alternatives = next(children(contrib, "name-alternatives", "collab-alternatives"), None)
-    found = children(contrib, "name", "string-name", "collab")
-    if alternatives is not None:
-        found = iter([next(children(alternatives, "name", "string-name", "collab"), alternatives)])
-    yield from filter(None, map(name_text, found))
-
-
-def name_text(name: Element) -> str | None:
-    """A <name>, <string-name> or <collab> as "Given Family Suffix"; an Eastern name in its script as "FamilyGiven"."""
-    family, given = text(child(name, "surname"), NOISE_AND_MARKS), text(child(name, "given-names"), NOISE_AND_MARKS)
-    if not family and not given:
-        return text(name, NOISE_AND_MARKS)
-    if family and given and not given.isascii() and name.get("name-style") == "eastern" and len(family + given) <= 6:
-        return f"{family}{given}"
-    return " ".join(filter(None, (given, family, text(child(name, "suffix")))))
-
-
 def _language(article: Element, meta: Element | None) -> str | None:
     titles = every(meta, "title-group", "article-title")
-    return iso639_1(article.get(XML_LANG)) or next((iso639_1(t.get(XML_LANG)) for t in titles if t.get(XML_LANG)), None)
+    return language(article.get(XML_LANG)) or next((language(t.get(XML_LANG)) for t in titles if t.get(XML_LANG)), None)
 
 
 def _abstract(meta: Element | None) -> str | None:
@@ -193,9 +159,9 @@ def _abstract(meta: Element | None) -> str | None:
 
 
 def _keywords(article: Element, meta: Element | None) -> tuple[str, ...] | None:
-    own = iso639_1(article.get(XML_LANG))
+    own = language(article.get(XML_LANG))
     groups = [g for g in children(meta, "kwd-group") if (g.get("kwd-group-type") or "").lower() not in _NO_KEYWORDS]
-    groups.sort(key=lambda group: iso639_1(group.get(XML_LANG)) not in {own, None})
+    groups.sort(key=lambda group: language(group.get(XML_LANG)) not in {own, None})
     for group in groups:
         words = tuple(filter(None, (text(one, NOISE_AND_MARKS) for one in islice(group.iter("{*}kwd"), MAX_KEYWORDS))))
         if words:

@@ -7,6 +7,7 @@ from typing import Any
 from lxml import etree
 from lxml.etree import _Element as Element
 
+from sandcrawler.extract import biblio_values
 from sandcrawler.extract.text import tidy
 
 MAX_TEXT = 50_000
@@ -95,3 +96,8 @@ def text(node: Element | None, skipped: frozenset[str] = frozenset()) -> str | N
 def has_words(value: str) -> bool:
     """Whether there is more than a mark or a number."""
     return bool(_TWO_LETTERS.search(value))
+
+
+def language(tag: str | None) -> str | None:
+    """The ISO 639-1 code of a language attribute."""
+    return biblio_values.language(tag) if tag else None

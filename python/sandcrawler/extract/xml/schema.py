@@ -56,7 +56,7 @@ def _is_tei(element: Element) -> bool:
 
 _SCHEMAS: tuple[tuple[Schema, tuple[str, ...], Callable[[Element], bool]], ...] = (
     ("jats", ("article",), _is_jats),
-    ("tei", ("TEI", "TEI.2", "teiCorpus", "teiCorpus.2"), _is_tei),
+    ("tei", ("TEI", "TEI.2", "teiCorpus", "teiCorpus.2", "tei", "tei.2"), _is_tei),
 )
 
 

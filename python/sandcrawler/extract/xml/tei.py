@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from lxml.etree import _Element as Element
 
 from sandcrawler.extract import dates, identifiers
-from sandcrawler.extract.xml.languages import iso639_1
-from sandcrawler.extract.xml.nodes import XML_LANG, Fields, child, children, every, text
+from sandcrawler.extract.xml.nodes import XML_LANG, Fields, child, children, every, language, text
 from sandcrawler.model import Biblio
 
 NOISE = frozenset({"note", "email", "idno", "affiliation", "ptr", "graphic"})
@@ -28,11 +27,7 @@ def read(document: Element) -> Biblio:
     statement = child(file, "titleStmt")
     people = list(_authors(article)) or list(_authors(statement)) or list(_authors(book))
     titles = [*children(statement, "title"), *children(article, "title")]
-    journal = (
-        next((one for one in children(book, "title") if one.get("level") in {"j", None}), None)
-        if article is not None
-        else None
-    )
+    journal = _journal(book, article)
     return Biblio(
         title=text(_typed(titles, {"main", "a"}), NOISE) or text(next(iter(titles), None), NOISE),
         subtitle=text(next((one for one in titles if (one.get("type") or "").startswith("sub")), None), NOISE),
@@ -52,6 +47,13 @@ def read(document: Element) -> Biblio:
 def _typed(titles: list[Element], kinds: set[str]) -> Element | None:
     wanted = (one for one in titles if one.get("type") == "main" or one.get("level") in kinds)
     return next((one for one in wanted if text(one)), None)
+
+
+def _journal(book: Element | None, article: Element | None) -> Element | None:
+    """What the text appeared in: a journal's title, or the title of the book that an article is part of."""
+    titles = [*children(book, "title")]
+    journal = next((one for one in titles if one.get("level") == "j"), None)
+    return journal if journal is not None or article is None else next(iter(titles), None)
 
 
 def _authors(part: Element | None) -> Iterator[str]:
@@ -121,7 +123,7 @@ def _language(document: Element, header: Element | None) -> str | None:
     used = [one.get("ident") or one.get("id") for one in every(header, "profileDesc", "langUsage", "language")]
     body = child(document, "text")
     said = [body.get(XML_LANG) or body.get("lang") if body is not None else None, *used[:1], document.get(XML_LANG)]
-    return next(filter(None, map(iso639_1, said)), None)
+    return next(filter(None, map(language, said)), None)
 
 
 def _keywords(header: Element | None) -> tuple[str, ...] | None:
