@@ -55,7 +55,7 @@ FIELDS: Mapping[str, Row] = {
         "citation_author citation_authors bepress_citation_author bepress_citation_authors eprints.creators_name"
         " wkhealth_authors dc.creator dc.creator.personalname dc.creator.author dc.contributor.author dcterms.creator"
         " ld:author ld:creator dc.contributor coins:rft.au parsely-author sailthru.author article.author author"
-        " dc.creator.corporatename html:rel-author",
+        " dc.creator.corporatename html:byline html:rel-author",
         many=True,
     ),
     "doi": _row(
@@ -181,6 +181,7 @@ DATES = _sources(
     " prism.publicationdate wkhealth_date citation_online_date bepress_citation_online_date citation_cover_date"
     " prism.coverdate dc.date.issued dcterms.issued dc.issued dc.date.published dcterms.date dc.date"
     " dc.date.created dcterms.created ld:datePublished article.published_time article.published citation_year"
+    " itemprop.datepublished html:published"
     " bepress_citation_year prism.copyrightyear ld:copyrightYear"
     " coins:rft.date ld:dateCreated dc.date.available dcterms.available eprints.datestamp"
 )

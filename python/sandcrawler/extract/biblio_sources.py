@@ -12,7 +12,7 @@ from sandcrawler.extract import identifiers, schemaorg
 from sandcrawler.extract.biblio_values import line
 from sandcrawler.extract.document import Document
 from sandcrawler.extract.schemaorg import Described
-from sandcrawler.extract.shown import Shown
+from sandcrawler.extract.shown import WORK_SOURCES, Shown
 from sandcrawler.extract.titles import Titles
 
 MAX_VALUES = 10_000  # of one source: an article of a collaboration has 5,000 authors and 2,000 references
@@ -20,14 +20,10 @@ SITE_SOURCES = (
     "og.site_name", "og-site-name", "application-name", "citation_journal_title", "prism.publicationname",
     "citation_publisher", "dc.publisher", "citation_conference_title", "dc.source", "apple-mobile-web-app-title",
 )  # fmt: skip
-# A page with one of these is about one work, whatever its og:type says.
-WORK_SOURCES = (
-    "citation_title", "bepress_citation_title", "eprints.title", "dc.title", "dcterms.title",
-    "prism.doi", "citation_doi",
-)  # fmt: skip
-
 _SCHEMES = frozenset({"doi", "issn", "isbn", "pmid", "pmcid"})
 _ITEMPROPS = ("citation_", "dc.", "dcterms.", "prism.")
+# What content systems put on <body> where a page is one post.
+POST_CLASSES = {"single-post", "single-article", "node-type-article", "page-node-type-article", "node-type-blog"}
 
 
 class Found:
@@ -54,8 +50,15 @@ class Found:
     @cached_property
     def is_work(self) -> bool:
         """Whether the page says that it is about one work, not a site, a list or an error."""
+        return any(name in self.metas for name in WORK_SOURCES) or self.is_post
+
+    @cached_property
+    def is_post(self) -> bool:
+        """Whether the page says so only as blogs, magazines and content systems do."""
         kinds = self.metas.get("og.type", []) + self.metas.get("og-type", [])
-        return any(name in self.metas for name in WORK_SOURCES) or "article" in kinds or bool(self.described.works)
+        body = next(self._document.root.iter("body"), self._document.root)
+        marked = POST_CLASSES & set((body.get("class") or "").lower().split())
+        return "article" in kinds or bool(marked) or bool(self.described.works)
 
     @cached_property
     def described(self) -> Described:
@@ -72,7 +75,7 @@ class Found:
 
     @cached_property
     def _shown(self) -> Shown:
-        return Shown(self._document, self.metas, self.titles, lambda: self.is_work)
+        return Shown(self._document, self.metas, self.titles, self)
 
     @cached_property
     def _links(self) -> Mapping[str, list[str]]:
@@ -124,7 +127,7 @@ def _metas(document: Document) -> dict[str, list[str]]:
     for meta in document.metas:
         name = meta.name.replace(":", ".")
         if meta.attribute == "itemprop" and not name.startswith(_ITEMPROPS):
-            continue
+            name = f"itemprop.{name}"
         if meta.attribute == "http-equiv" and name != "content-language":
             continue
         scheme = (meta.scheme or "").lower().rpartition(".")[2]
@@ -133,7 +136,8 @@ def _metas(document: Document) -> dict[str, list[str]]:
         values = metas.setdefault(name, [])
         if len(values) < MAX_VALUES:
             values.append(meta.content)
-    return metas
+    # A list of other articles gives each its itemprop; a page's own stands once.
+    return {name: values for name, values in metas.items() if len(set(values)) == 1 or not name.startswith("itemprop.")}
 
 
 def _orcids(document: Document) -> dict[str, str]:

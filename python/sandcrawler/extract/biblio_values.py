@@ -24,7 +24,7 @@ _TAG = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _HIDDEN = re.compile(r"<(script|style|annotation(?:-xml)?|tex-math)\b.*?</\1\s*>", re.IGNORECASE | re.DOTALL)
-_TEMPLATE = re.compile(r"\{\{.*\}\}|\$\{.*\}|\[%.*%\]|<%.*%>|%[A-Z_]+%|@@.*@@|\{[\w.]+\}|\[\w+:[\w:-]+\]")
+_TEMPLATE = re.compile(r"\{\{.*\}\}|\$\{.*\}|\[%.*%\]|<%.*%>|%[A-Z_]+%|@@.*@@|\{[\w.]+\}|\[\w+[:_-][\w:-]+\]")
 
 _LABEL = re.compile(
     r"^(?:vol(?:ume)?|issue|iss|no|nr|num(?:ber|ero)?|núm(?:ero)?|n[º°]|band|bd|heft|tome?)\b[.:]?\s*", re.IGNORECASE

@@ -13,10 +13,12 @@ def _phrases(text: str) -> frozenset[str]:
 
 # fatcat's release type (CSL's, or more) ← what a page says of its own type (lower case, after the last slash).
 _TYPE_WORDS = {
-    "article-journal": "research article|original article|original paper|originalpaper|original research|journal article"
+    "article-journal": "research article"
+    "|original article|original paper|originalpaper|original research|journal article"
     "|text.serial.journal|research paper|case report|short communication|brief communication"
     "|peer-reviewed article"
-    "|articles|artículo|artigo|medicalscholarlyarticle|study protocol|research-article|brief report|rapid communication",
+    "|articles|artículo|artigo|medicalscholarlyarticle"
+    "|study protocol|research-article|brief report|rapid communication",
     "review": "review|review article|reviewpaper|review paper|systematic review|review-article",
     "review-book": "book review|book-review",
     "editorial": "editorial|editorial material|editorialnotes",

@@ -60,7 +60,7 @@ def issn(text: str) -> str | None:
 
 
 def issn_shaped(text: str) -> str | None:
-    """The first ISSN in a text, though its check digit may be wrong: publishers misprint them, and use them all the same."""
+    """The first ISSN in a text, though its check digit may be wrong: publishers use misprinted ones all the same."""
     return next((shaped for shaped in _issns(text) if shaped != "0000-0000"), None)
 
 

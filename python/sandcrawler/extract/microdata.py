@@ -14,7 +14,7 @@ _WHOLE_TEXT = frozenset({"articleBody", "text", "articlebody"})
 _VALUE = {
     "meta": "content", "a": "href", "link": "href", "area": "href", "img": "src", "source": "src", "iframe": "src",
     "embed": "src", "audio": "src", "video": "src", "track": "src", "object": "data", "time": "datetime",
-    "data": "value", "meter": "value",
+    "data": "value", "meter": "value", "abbr": "title",
 }  # fmt: skip
 
 

@@ -88,8 +88,10 @@ class Described:
             values = _listed(jsonld.types(node) if step == "@type" else node.get(step))
             if step == "isPartOf":
                 values = [part for part in self._nodes(values) if not _NO_CONTAINER & set(jsonld.types(part))]
-        if not rest:
-            return [value for value in values if value is not None]
+        if not rest or rest == ["name"]:  # a text where a node could stand is the node's name
+            values = [value for value in values if value is not None]
+            if not rest or not any(isinstance(value, dict) for value in values):
+                return values
         return [found for part in self._nodes(values) for found in self._walk(part, rest)]
 
     def _parts(self, node: Node) -> Iterator[Node]:

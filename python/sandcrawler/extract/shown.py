@@ -6,6 +6,7 @@ is marked as what it is, outside lists of references, and only one of its kind.
 
 import re
 from collections.abc import Callable, Mapping
+from typing import Protocol
 
 from lxml.html import HtmlElement
 
@@ -16,7 +17,13 @@ from sandcrawler.extract.titles import Titles
 
 MAX_ABSTRACT = 10_000  # characters; a marked element with more wraps the page
 MAX_ELEMENTS = 200
+MAX_AUTHORS = 5000
 
+# A page with one of these is about one work, whatever else it says.
+WORK_SOURCES = (
+    "citation_title", "bepress_citation_title", "eprints.title", "dc.title", "dcterms.title", "prism.doi",
+    "citation_doi",
+)  # fmt: skip
 # <link rel=alternate> names feeds, exports and records as often as it names the article.
 _NOT_ARTICLE = re.compile(
     r"rss|atom|feed|oembed|opensearch|sitemap|\brdf|\boai|mods|mets|didl|dublin|\bdc\b|datacite|marc|openurl|ep3|export"
@@ -26,22 +33,39 @@ _NOT_ARTICLE = re.compile(
 _XML_TYPES = ("application/xml", "text/xml", "application/jats+xml", "application/tei+xml", "application/nlm+xml")
 _LIST = re.compile(r"ref|bibl|cit|footnote|related|recommend|sidebar|footer", re.IGNORECASE)
 _DOI = "//*[contains(@class,'doi') or contains(@class,'DOI') or contains(@id,'doi') or contains(@id,'DOI')]"
+_SURNAME = "//*[contains(concat(' ',@class,' '),' surname ') or contains(concat(' ',@class,' '),' family-name ')]"
+_HCARD = (
+    "//*[contains(concat(' ',@class,' '),' author ') and contains(concat(' ',@class,' '),' vcard ')]"
+    "//*[contains(concat(' ',@class,' '),' fn ')] | //*[contains(concat(' ',@class,' '),' p-author ')]"
+)
+_PUBLISHED = (
+    "//time[@datetime][contains(@class,'published') or contains(@class,'entry-date') or @pubdate]"
+    " | //abbr[@title][contains(@class,'published')]"
+)
 _ABSTRACT = (
     "//*[self::section or self::div or self::p or self::article or self::blockquote or self::td]"
     "[contains(@class,'bstract') or contains(@id,'bstract')]"
 )
 
 
-class Shown:
-    """The shown sources of one page. `is_work`: whether the page says that it is about one work."""
+class Kind(Protocol):
+    """Whether a page says that it is about one work, and whether it is (only) a post of a blog or magazine."""
 
-    def __init__(
-        self, document: Document, metas: Mapping[str, list[str]], titles: Titles, is_work: Callable[[], bool]
-    ) -> None:
+    @property
+    def is_work(self) -> bool: ...
+
+    @property
+    def is_post(self) -> bool: ...
+
+
+class Shown:
+    """The shown sources of one page."""
+
+    def __init__(self, document: Document, metas: Mapping[str, list[str]], titles: Titles, kind: Kind) -> None:
         self._document = document
         self._metas = metas
         self._titles = titles
-        self._is_work = is_work
+        self._kind = kind
 
     def get(self, what: str) -> list[str]:
         """The texts of `html:WHAT`, none of them empty."""
@@ -63,14 +87,16 @@ class Shown:
         return [root.get("lang") or "", root.get("xml:lang") or ""]
 
     def site_name(self) -> list[str]:
-        return self._metas.get("og.site_name", [])[:1] if self._is_work() else []
+        """A post's blog or magazine. A repository or a publisher's platform is not what an article appeared in."""
+        stated = any(self._metas.get(name) for name in WORK_SOURCES)
+        return self._metas.get("og.site_name", [])[:1] if self._kind.is_post and not stated else []
 
     def description(self) -> list[str]:
-        names = ("description", "og.description", "og-description") if self._is_work() else ()
+        names = ("description", "og.description", "og-description") if self._kind.is_work else ()
         return [text for name in names for text in self._metas.get(name, [])[:1]]
 
     def abstract(self) -> list[str]:
-        marked = self._document.root.xpath(_ABSTRACT)[:20] if self._is_work() else []
+        marked = self._document.root.xpath(_ABSTRACT)[:20] if self._kind.is_work else []
         texts = (_paragraphs(element) for element in marked if not _in_list(element))
         return [text for text in texts if 150 <= len(text.strip()) <= MAX_ABSTRACT][:1]
 
@@ -90,9 +116,33 @@ class Shown:
 
     def rel_author(self) -> list[str]:
         """Who wrote the post: where the links rel=author do not agree, it is a list of posts."""
-        links = self._related("author") if self._is_work() else []
+        links = self._related("author") if self._kind.is_work else []
         names = {name for a in links if (name := line(a.text_content()))}
         return list(names) if len(names) == 1 else []
+
+    def byline(self) -> list[str]:
+        """Given name and surname side by side (as JATS has them), else the one author of a post (hCard)."""
+        names = []
+        for surname in self._document.root.xpath(_SURNAME)[:MAX_AUTHORS]:
+            given = [
+                e
+                for e in (surname.getparent() if surname.getparent() is not None else ())
+                if "given-name" in (e.get("class") or "")
+            ]
+            if given and not _in_list(surname):
+                names.append(f"{given[0].text_content()} {surname.text_content()}")
+        if names or not self._kind.is_post:
+            return names
+        cards = {
+            name for card in self._document.root.xpath(_HCARD)[:MAX_ELEMENTS] if (name := line(card.text_content()))
+        }
+        return list(cards) if len(cards) == 1 else []
+
+    def published(self) -> list[str]:
+        """When a post appeared, where it is marked and all marks agree."""
+        marked = self._document.root.xpath(_PUBLISHED)[:MAX_ELEMENTS] if self._kind.is_post else []
+        days = {(e.get("datetime") or e.get("title") or "")[:10]: e.get("datetime") or e.get("title") for e in marked}
+        return [text for text in days.values() if text] if len(days) == 1 else []
 
     def _related(self, rel: str) -> list[HtmlElement]:
         links = self._document.root.xpath("//a[@rel and @href]")
@@ -127,7 +177,9 @@ SHOWN: Mapping[str, Callable[[Shown], list[str]]] = {
     "pmcid": lambda shown: shown.labelled("pmc"),
     "arxiv": lambda shown: shown.labelled("arxiv"),
     "isbn": lambda shown: shown.labelled("isbn"),
+    "byline": Shown.byline,
     "rel-author": Shown.rel_author,
+    "published": Shown.published,
     "rel-license": Shown.rel_license,
     "eprints-pdf": Shown.eprints_pdf,
     "alternate-html": lambda shown: shown.alternates(("text/html",), "full"),
