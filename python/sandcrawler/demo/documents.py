@@ -5,7 +5,7 @@ sends through the pipeline; each lists the `answers` that its way needs: redirec
 is invented: the journals, the studies, the DOIs (prefix 10.5555) and the hosts (below example.org and example.net).
 
 A link with `?copy=17` answers as the link without it, so that a few documents make as many distinct requests as a
-test wants.
+test wants; where the server is told so, each copy also has bytes, and so a hash, of its own.
 """
 
 import tomllib
@@ -65,6 +65,11 @@ class Answer(Row):
             return row
         suffix = PurePosixPath(file).suffix
         return {"type": TYPES[suffix], "body": SITE.joinpath(*file.split("/")).read_bytes(), **row}
+
+    def marked(self, copy: str) -> "Answer":
+        """The same answer with other bytes: a comment at its end names the copy. What is no markup stays as it is."""
+        markup = self.body and "ml" in (self.type or "")
+        return self.model_copy(update={"body": self.body + f"<!-- copy {copy} -->".encode()}) if markup else self
 
     def sent_headers(self) -> dict[str, str]:
         """The response's headers, as the table gives them."""
@@ -136,11 +141,13 @@ def copied(url: str, copy: int) -> str:
     return f"{url}{'&' if '?' in url else '?'}{COPY}{copy}" if copy else url
 
 
-def original(url: str) -> str:
-    """The URL without its copy number: what the table knows it by."""
+def original(url: str) -> tuple[str, str]:
+    """The URL without its copy number, which is what the table knows it by; and the number ("" for the original)."""
     head, _, query = url.partition("?")
-    kept = [part for part in query.split("&") if part and not part.startswith(COPY)]
-    return f"{head}?{'&'.join(kept)}" if kept else head
+    parts = [part for part in query.split("&") if part]
+    kept = [part for part in parts if not part.startswith(COPY)]
+    number = next((part.removeprefix(COPY) for part in parts if part.startswith(COPY)), "")
+    return (f"{head}?{'&'.join(kept)}" if kept else head), number
 
 
 def hosts(site: Iterable[Answer]) -> list[str]:

@@ -65,12 +65,22 @@ def _ignore(_: Access) -> None:
 
 @asynccontextmanager
 async def serve(
-    site: Iterable[Answer] | None = None, *, port: int = 0, tls: bool = False, log: AccessLog = _ignore
+    site: Iterable[Answer] | None = None,
+    *,
+    port: int = 0,
+    tls: bool = False,
+    distinct: bool = False,
+    log: AccessLog = _ignore,
 ) -> AsyncIterator[Web]:
-    """Serve these answers (the example site's, if none are given) until the block ends. Port 0 takes a free one."""
+    """Serve these answers (the example site's, if none are given) until the block ends. Port 0 takes a free one.
+
+    `distinct`: copies (`?copy=17`) of HTML and XML differ in their bytes, instead of being one document at many URLs.
+    """
     known = tuple(site if site is not None else answers())
     names = hosts(known)
-    runner = web.ServerRunner(web.Server(_handler(known, log), access_log=None), shutdown_timeout=GRACE_SECONDS)
+    runner = web.ServerRunner(
+        web.Server(_handler(known, distinct, log), access_log=None), shutdown_timeout=GRACE_SECONDS
+    )
     await runner.setup()
     with ExitStack() as stack:
         try:
@@ -87,7 +97,12 @@ async def serve(
 
 @contextmanager
 def running(
-    site: Iterable[Answer] | None = None, *, port: int = 0, tls: bool = False, log: AccessLog = _ignore
+    site: Iterable[Answer] | None = None,
+    *,
+    port: int = 0,
+    tls: bool = False,
+    distinct: bool = False,
+    log: AccessLog = _ignore,
 ) -> Iterator[Web]:
     """`serve` for ordinary code, in a thread of its own. `log` is called from that thread."""
     started: list[Web | BaseException] = []
@@ -96,7 +111,7 @@ def running(
     stop = asyncio.Event()
 
     async def work() -> None:
-        async with serve(site, port=port, tls=tls, log=log) as opened:
+        async with serve(site, port=port, tls=tls, distinct=distinct, log=log) as opened:
             started.append(opened)
             ready.set()
             await stop.wait()
@@ -124,20 +139,26 @@ def running(
         thread.join()
 
 
-def _handler(site: Iterable[Answer], log: AccessLog) -> Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]:
+def _handler(
+    site: Iterable[Answer], distinct: bool, log: AccessLog
+) -> Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]:
     """The answer to any request; 404 for what the table does not know."""
     by_url = {_without_scheme(answer.url): answer for answer in site}
     robots = {host: Answer(url=f"http://{host}/robots.txt", type="text/plain", body=ROBOTS) for host in hosts(site)}
 
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
         host = (request.host or "").partition(":")[0].lower()
-        answer = by_url.get(original(host + request.raw_path))
+        url, copy = original(host + request.raw_path)
+        answer = by_url.get(url)
+        if answer and copy and distinct:
+            answer = answer.marked(copy)
         if answer is None and request.raw_path == "/robots.txt":
             answer = robots.get(host)
         if answer is None:
             answer = Answer(url=str(request.url), status=404, type="text/plain", body=b"Not found\n")
-        url = f"{request.scheme}://{host}{request.raw_path}"
-        log(Access(url, answer.status, request.headers.get("User-Agent", "")))
+        log(
+            Access(f"{request.scheme}://{host}{request.raw_path}", answer.status, request.headers.get("User-Agent", ""))
+        )
         return await _respond(request, answer)
 
     return handle

@@ -116,6 +116,19 @@ def test_copies_unknown_urls_hosts_and_robots() -> None:
     asyncio.run(check())
 
 
+def test_distinct_copies_have_bytes_of_their_own() -> None:
+    page = Answer(url="http://a.example.org/", body=b"<p>x</p>", type="text/html; charset=utf-8")
+    image = Answer(url="http://a.example.org/i", body=b"GIF", type="image/gif")
+    empty = Answer(url="http://a.example.org/e", type="text/html")
+
+    async def check() -> None:
+        async with serve([page, image, empty], distinct=True) as web:
+            got = await ask(web, page.url, *(f"{url}?copy=2" for url in (page.url, image.url, empty.url)))
+        assert [body for _, body in got] == [b"<p>x</p>", b"<p>x</p><!-- copy 2 -->", b"GIF", b""]
+
+    asyncio.run(check())
+
+
 def test_the_thread_serves_and_ends_and_logs() -> None:
     seen: list[Access] = []
     with running([A], log=seen.append) as web:
