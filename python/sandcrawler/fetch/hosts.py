@@ -14,12 +14,15 @@ from dataclasses import dataclass
 from math import inf
 from typing import ClassVar
 
-from sandcrawler.fetch.pacing import Clock, Governor, Pacer
+from sandcrawler.fetch.governor import Governor
+from sandcrawler.fetch.pacing import Clock, Pacer
+from sandcrawler.fetch.slots import Slots
 
 AsyncSleeper = Callable[[float], Awaitable[object]]
 
 PATIENCE = 30.0  # the longest cooldown that is sat out within a document
 REFUSALS = 5  # so many 403 in a row are throttling, not a page that is closed
+SILENCES = 3  # so many connections in a row that fail or fall silent
 FORGET_SECONDS = 60.0
 FORGET_TROUBLE_SECONDS = 3600.0
 
@@ -42,15 +45,25 @@ class HostGovernor(Governor):
 class Host:
     """One host's state."""
 
+    name: str
     pacer: Pacer
     governor: HostGovernor
-    slots: asyncio.Semaphore
+    slots: Slots  # for requests under way
+    start: Slots  # one at a time waits for the pacer, so that late wakers do not bunch up
     users: int = 0
     used: float = -inf
     forbidden: int = 0
+    silent: int = 0
+
+    def missed(self) -> None:
+        """Note that no answer came: a host that is down must not use up the time of every document."""
+        self.silent += 1
+        if self.silent >= SILENCES:
+            self.governor.throttled()
 
     def heard(self, status_code: int, retry_after: float | None) -> bool:
         """Note an answer: whether it was throttling."""
+        self.silent = 0
         self.forbidden = self.forbidden + 1 if status_code == 403 else 0
         if self.governor.throttles(status_code) or self.forbidden >= REFUSALS:
             self.governor.throttled(retry_after)
@@ -58,6 +71,10 @@ class Host:
         if not self.forbidden:
             self.governor.succeeded()
         return False
+
+
+def _too_late(host: Host) -> CoolingDown:
+    return CoolingDown(host.pacer.gap, f"{host.name} has no free turn before the time limit")
 
 
 class Hosts:
@@ -72,52 +89,71 @@ class Hosts:
         return len(self._hosts)
 
     @asynccontextmanager
-    async def turn(self, name: str, deadline: float | None = None) -> AsyncIterator[Host]:
-        """The host's next turn, held while the block runs. CoolingDown where it comes too late."""
+    async def turn(self, name: str, deadline: float | None = None, order: int = 0) -> AsyncIterator[Host]:
+        """The host's next turn, lowest `order` first, held while the block runs. CoolingDown where it is too late."""
         host = self._host(name)
         host.users += 1
         try:
-            self._check(name, host, deadline)  # before the queue too: a cooling host needs no queue
-            async with host.slots:
-                await self._pause(name, host, deadline)
+            self._check(host, deadline)  # before the queue too: a cooling host needs no queue
+            async with self._place(host, host.slots, deadline, order):
+                async with self._place(host, host.start, deadline, order):
+                    await self._pause(host, deadline)
                 host.used = self._clock()
                 yield host
         finally:
             host.users -= 1
 
-    def _check(self, name: str, host: Host, deadline: float | None) -> None:
-        seconds = host.governor.remaining()
-        left = deadline - self._clock() if deadline is not None else inf
-        if host.governor.exhausted:
-            rounds = host.governor.give_up_rounds
-            seconds = max(seconds, host.used + FORGET_TROUBLE_SECONDS - self._clock())
-            raise CoolingDown(seconds, f"{name} refused in {rounds} rounds of waiting and is left alone")
-        if seconds > min(PATIENCE, left):
-            raise CoolingDown(seconds, f"{name} asked to be left alone for another {seconds:.0f} s")
+    @asynccontextmanager
+    async def _place(self, host: Host, slots: Slots, deadline: float | None, order: int) -> AsyncIterator[None]:
+        try:
+            async with asyncio.timeout(None if deadline is None else self._left(deadline)):
+                await slots.acquire(order)
+        except TimeoutError as error:
+            raise _too_late(host) from error
+        try:
+            yield
+        finally:
+            slots.release()
 
-    async def _pause(self, name: str, host: Host, deadline: float | None) -> None:
+    async def _pause(self, host: Host, deadline: float | None) -> None:
+        """Wait until the host may be asked: no cooldown, and the pacer's slot."""
         while True:
-            self._check(name, host, deadline)
+            self._check(host, deadline)
             for pause in host.governor.pauses():
                 await self._sleeper(pause)
-                self._check(name, host, deadline)
-            left = deadline - self._clock() if deadline is not None else inf
-            delay = host.pacer.reserve(left)
+                self._check(host, deadline)
+            delay = host.pacer.reserve(self._left(deadline))
             if delay is None:
-                raise CoolingDown(host.pacer.gap, f"{name} has no free turn before the time limit")
+                raise _too_late(host)
             if delay:
                 await self._sleeper(delay)
                 host.pacer.note(delay)
             if not host.governor.remaining():
+                host.pacer.started()
                 return
+
+    def _check(self, host: Host, deadline: float | None) -> None:
+        seconds = host.governor.remaining()
+        if host.governor.exhausted:
+            seconds = max(seconds, host.used + FORGET_TROUBLE_SECONDS - self._clock())
+            raise CoolingDown(
+                seconds, f"{host.name} is left alone after {host.governor.give_up_rounds} rounds of waiting"
+            )
+        if seconds > min(PATIENCE, self._left(deadline)):
+            raise CoolingDown(seconds, f"{host.name} is left alone for another {seconds:.0f} s")
+
+    def _left(self, deadline: float | None) -> float:
+        return inf if deadline is None else max(0.0, deadline - self._clock())
 
     def _host(self, name: str) -> Host:
         host = self._hosts.get(name)
         if host is None or self._forgettable(host):
             host = Host(
+                name,
                 Pacer(self._gap, clock=self._clock),
                 HostGovernor(clock=self._clock),
-                asyncio.Semaphore(self._parallel),
+                Slots(self._parallel),
+                Slots(1),
                 used=self._clock(),
             )
             self._hosts[name] = host

@@ -5,12 +5,12 @@ passwords from the environment (none). Raw header bytes are kept as latin-1 text
 """
 
 import asyncio
-import ssl
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from types import TracebackType
 from typing import Self
 
@@ -18,12 +18,13 @@ import aiohttp
 from yarl import URL
 
 from sandcrawler.config import Config
-from sandcrawler.fetch import decode
+from sandcrawler.fetch import decode, faults
 from sandcrawler.fetch.base import Refused
-from sandcrawler.fetch.connect import ForbiddenAddress, GuardedConnector, SystemResolver, connector
+from sandcrawler.fetch.connect import GuardedConnector, SystemResolver, connector
+from sandcrawler.fetch.governor import retry_after
 from sandcrawler.fetch.hops import REDIRECTS, follow
 from sandcrawler.fetch.hosts import AsyncSleeper, CoolingDown, Host, Hosts
-from sandcrawler.fetch.pacing import Clock, retry_after
+from sandcrawler.fetch.pacing import Clock
 from sandcrawler.fetch.target import Target
 from sandcrawler.model import Capture
 from sandcrawler.status import Status
@@ -36,20 +37,6 @@ HEADERS = 256
 SMALL_BODY = 1 << 16  # a redirect's body is read, and the connection used again, if it says it is no larger
 TEXT_TYPES = ("text/", "application/xhtml+xml", "application/xml")
 
-# What aiohttp and the system raise, the most specific first.
-FAULTS: tuple[tuple[type[BaseException], Status], ...] = (
-    (ForbiddenAddress, Status.BLOCKED_ADDRESS),
-    (aiohttp.ClientConnectorDNSError, Status.DNS_ERROR),
-    (aiohttp.ClientSSLError, Status.TLS_ERROR),
-    (ssl.SSLError, Status.TLS_ERROR),
-    (TimeoutError, Status.TIMEOUT),
-    (aiohttp.InvalidURL, Status.BAD_URL),
-    (aiohttp.ClientError, Status.CONNECT_ERROR),
-    (OSError, Status.CONNECT_ERROR),
-    (ValueError, Status.CONNECT_ERROR),  # headers that the library cannot make sense of
-)
-CAUGHT = tuple(kind for kind, _ in FAULTS)
-
 
 class Fetcher:
     """One worker's client: connections, names, and the state of every host. Use as an async context manager."""
@@ -60,6 +47,7 @@ class Fetcher:
         self.hosts = Hosts(config.fetch_host_gap, config.fetch_host_parallel, clock, sleeper)
         self._connector: GuardedConnector | None = None
         self._resolver: SystemResolver | None = None
+        self._sessions = count()
 
     async def __aenter__(self) -> Self:
         self._resolver = SystemResolver()
@@ -102,13 +90,14 @@ class Fetcher:
             max_field_size=HEADER_BYTES,
             max_headers=HEADERS,
         ) as http:
-            yield Session(self, http, jar)
+            yield Session(self, http, jar, next(self._sessions))
 
 
 class Session:
-    """One document's fetches."""
+    """One document's fetches; `order` is its place among the worker's documents."""
 
-    def __init__(self, fetcher: Fetcher, http: aiohttp.ClientSession, jar: aiohttp.CookieJar) -> None:
+    def __init__(self, fetcher: Fetcher, http: aiohttp.ClientSession, jar: aiohttp.CookieJar, order: int) -> None:
+        self._order = order
         self._fetcher = fetcher
         self._http = http
         self._jar = jar
@@ -128,16 +117,19 @@ class Session:
     async def _exchange(self, target: Target, deadline: float | None) -> Capture:
         """One request: its response, or why there is none."""
         nothing = Capture(target.url, Status.CONNECT_ERROR, (target.url,), datetime.now(UTC), target.url)
-        left = None if deadline is None else max(0.0, deadline - self._fetcher.clock())
         try:
-            async with asyncio.timeout(left), self._fetcher.hosts.turn(target.host, deadline) as host:
-                return await self._request(target, host)
+            async with self._fetcher.hosts.turn(target.host, deadline, self._order) as host:
+                try:
+                    async with asyncio.timeout(None if deadline is None else deadline - self._fetcher.clock()):
+                        return await self._request(target, host)
+                except faults.CAUGHT as error:
+                    if isinstance(error, faults.SILENCE):
+                        host.missed()
+                    status, reason = faults.status(error), faults.reason(error, target)
+                    return replace(nothing, status=status, error_message=reason)
         except CoolingDown as cooling:
-            return replace(
-                nothing, status=Status.HOST_BACKOFF, error_message=str(cooling), retry_at=_later(cooling.seconds)
-            )
-        except CAUGHT as error:
-            return replace(nothing, status=_status(error), error_message=_reason(error, target))
+            later, reason = _later(cooling.seconds), str(cooling)
+            return replace(nothing, status=Status.HOST_BACKOFF, error_message=reason, retry_at=later)
 
     async def _request(self, target: Target, host: Host) -> Capture:
         async with self._http.get(URL(target.url, encoded=True), allow_redirects=False) as response:
@@ -162,7 +154,7 @@ class Session:
                 return replace(answer, status=refused.status, error_message=str(refused))
             except TimeoutError as error:
                 response.close()
-                return replace(answer, status=Status.TIMEOUT, error_message=_reason(error, target))
+                return replace(answer, status=Status.TIMEOUT, error_message=faults.reason(error, target))
 
     async def _body(self, response: aiohttp.ClientResponse) -> bytes:
         text = response.content_type.startswith(TEXT_TYPES)
@@ -174,7 +166,7 @@ class Session:
         except TimeoutError:
             raise
         except (aiohttp.ClientError, OSError) as error:
-            raise Refused(Status.TRUNCATED_BODY, f"the body ended early: {_text(error)}") from error
+            raise Refused(Status.TRUNCATED_BODY, f"the body ended early: {faults.text(error)}") from error
         return body.finish()
 
     @staticmethod
@@ -204,21 +196,3 @@ def _throttled(answer: Capture, seconds: float) -> Capture:
 
 def _later(seconds: float) -> datetime:
     return datetime.now(UTC) + timedelta(seconds=seconds)
-
-
-def _status(error: BaseException) -> Status:
-    inner = getattr(error, "os_error", None) or error.__cause__
-    if isinstance(inner, ForbiddenAddress):
-        return Status.BLOCKED_ADDRESS
-    return next(status for kind, status in FAULTS if isinstance(error, kind))
-
-
-def _reason(error: BaseException, target: Target) -> str:
-    inner = getattr(error, "os_error", None) or error
-    if isinstance(error, TimeoutError) and not str(error):
-        return f"{target.host} did not answer in time"
-    return f"{target.host}:{target.port}: {_text(inner)}"
-
-
-def _text(error: BaseException) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())[:800]  # the parser's messages have several lines

@@ -23,14 +23,18 @@ async def capture_resources(
     session: Session, wanted: Sequence[WantedResource], deadline: float | None, parallel: int
 ) -> tuple[tuple[WebResource, ...], tuple[MissingResource, ...]]:
     """What the page wants, as captured and as missing, both in the page's order; `parallel` at a time."""
+    urls = dict.fromkeys(each.url for each in wanted)
+    hosts = {_host(url) for url in urls}
     slots = asyncio.Semaphore(parallel)
+    # A host gets its share of the places, so that waiting for a slow one does not hold up the others.
+    shares = {host: asyncio.Semaphore(max(1, parallel // len(hosts))) for host in hosts}
 
     async def fetch(url: str) -> Outcome:
-        async with slots:
+        async with shares[_host(url)], slots:
             return await _outcome(session, url, deadline)
 
     async with asyncio.TaskGroup() as group:
-        tasks = {url: group.create_task(fetch(url)) for url in dict.fromkeys(each.url for each in wanted)}
+        tasks = {url: group.create_task(fetch(url)) for url in urls}
     found: list[WebResource] = []
     missing: list[MissingResource] = []
     for each in wanted:
@@ -40,6 +44,10 @@ async def capture_resources(
         else:
             missing.append(_missing(each, capture))
     return tuple(found), tuple(missing)
+
+
+def _host(url: str) -> str:
+    return url.split("/", 3)[2].lower() if url.count("/") > 1 else ""
 
 
 async def _outcome(session: Session, url: str, deadline: float | None) -> Outcome:

@@ -123,7 +123,7 @@ CAP = 128 << 20
 data = open(sys.argv[1], "rb").read()
 codings = sys.argv[2]
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-start = time.monotonic()
+start = time.process_time()
 body = Body([codings], CAP, text=True)
 try:
     for at in range(0, len(data), 1 << 16):
@@ -133,7 +133,7 @@ except Refused as refused:
     print(refused.status)
 grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
 assert grown < (CAP >> 10) + (64 << 10), f"{grown} KiB more"
-assert time.monotonic() - start < 5
+assert time.process_time() - start < 5
 """
 
 
@@ -157,9 +157,9 @@ def _bomb(word: str, inner: bytes) -> bytes:
     if inner:
         return gzip.compress(inner)
     zeros = b"\0" * (1 << 24)
-    packer = {
-        "gzip": lambda: zlib.compressobj(9, wbits=31),
-        "br": lambda: brotlicffi.Compressor(quality=5),
-        "zstd": zstd.ZstdCompressor,
-    }[word]()
+    if word == "gzip":  # pieces that end in a full flush may be repeated
+        packer = zlib.compressobj(9, wbits=31)
+        head, piece = (packer.compress(zeros) + packer.flush(zlib.Z_FULL_FLUSH) for _ in range(2))
+        return head + piece * 63
+    packer = brotlicffi.Compressor(quality=2) if word == "br" else zstd.ZstdCompressor()
     return b"".join([*(packer.compress(zeros) for _ in range(64)), packer.flush()])

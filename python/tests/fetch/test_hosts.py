@@ -11,6 +11,7 @@ import pytest
 from fetch.web import Page, Web, reply, run
 from sandcrawler.fetch.hosts import FORGET_SECONDS, FORGET_TROUBLE_SECONDS, CoolingDown, Hosts
 from sandcrawler.fetch.live import Fetcher
+from sandcrawler.fetch.slots import Slots
 from sandcrawler.model import Capture
 from sandcrawler.status import Status
 
@@ -119,6 +120,17 @@ def test_h51_a_success_between_them_ends_the_burst() -> None:
     run(work())
 
 
+def test_a_host_that_is_down_does_not_use_up_everybody_s_time() -> None:
+    async def work() -> None:
+        async with Web({}) as web:
+            config = web.config(fetch_connect_to={("journal.example.org", 80): ("127.0.0.1", 1)})
+            async with Fetcher(config) as fetcher, fetcher.session() as session:
+                statuses = [(await session.get(f"{SITE}/{n}")).status for n in range(5)]
+        assert statuses == [Status.CONNECT_ERROR] * 3 + [Status.HOST_BACKOFF] * 2
+
+    run(work())
+
+
 class Clock:
     now = 1000.0
 
@@ -162,6 +174,58 @@ def test_five_barren_rounds_and_the_host_is_left_alone_for_an_hour() -> None:
             await _turn(hosts, "a")
         clock.now += caught.value.seconds
         await _turn(hosts, "a")
+
+    run(work())
+
+
+def test_one_document_after_another_is_finished() -> None:
+    """Ten documents of one host with nine parts each, in time for half of them: five whole ones, not ten halves."""
+
+    async def work() -> None:
+        names = [[f"{SITE}/{d}/{part}" for part in range(10)] for d in range(10)]
+
+        async def page(_: Any, writer: asyncio.StreamWriter) -> None:
+            await asyncio.sleep(0.01)
+            writer.write(reply(HTML))
+
+        async with Web({url: page for urls in names for url in urls}) as web:
+            config = web.config(fetch_host_parallel=1, fetch_host_gap=0.02)
+            async with Fetcher(config) as fetcher:
+                deadline = time.monotonic() + 1.1
+
+                async def document(urls: list[str]) -> list[Status]:
+                    async with fetcher.session() as session:
+                        first = await session.get(urls[0], deadline)
+                        rest = await asyncio.gather(*(session.get(url, deadline) for url in urls[1:]))
+                    return [capture.status for capture in (first, *rest)]
+
+                found = await asyncio.gather(*map(document, names))
+        whole = [statuses for statuses in found if set(statuses) == {Status.SUCCESS}]
+        halves = [statuses for statuses in found if Status.SUCCESS in statuses[1:] and statuses not in whole]
+        assert len(whole) >= 2
+        assert len(halves) <= 2
+        assert {status for statuses in found for status in statuses} <= {
+            Status.SUCCESS,
+            Status.HOST_BACKOFF,
+            Status.TIMEOUT,
+        }
+
+    run(work())
+
+
+def test_a_place_is_not_lost_when_its_taker_is_cancelled() -> None:
+    async def work() -> None:
+        slots = Slots(1)
+        await slots.acquire()
+        tasks = [asyncio.create_task(slots.acquire(order)) for order in (2, 1, 3)]
+        await asyncio.sleep(0)
+        slots.release()  # goes to order 1, which is cancelled at the same moment
+        tasks[1].cancel()
+        await asyncio.sleep(0.01)
+        assert [task.done() for task in tasks] == [True, True, False]
+        tasks[2].cancel()
+        slots.release()
+        await asyncio.wait_for(slots.acquire(), 1)
 
     run(work())
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from sandcrawler.fetch.pacing import Governor, Pacer, retry_after
+from sandcrawler.fetch.governor import Governor, retry_after
+from sandcrawler.fetch.pacing import Pacer
 
 
 class Clock:
@@ -131,6 +132,15 @@ def test_a_slot_that_comes_too_late_is_not_taken(clock: Clock) -> None:
     assert paced.reserve(within=1) is None
     assert paced.requests == 1
     assert paced.reserve(within=10) == 10.0
+
+
+def test_the_gap_counts_from_a_late_start(clock: Clock) -> None:
+    paced = pacer(clock, 1)
+    paced.wait()
+    assert paced.reserve() == 1.0
+    clock.now += 1.4  # woken late
+    paced.started()
+    assert paced.wait() == 1.0
 
 
 def test_nothing_throttled_no_wait(clock: Clock) -> None:

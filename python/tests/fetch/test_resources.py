@@ -108,6 +108,22 @@ def test_so_many_at_a_time() -> None:
     assert max(at_once) == 4
 
 
+def test_a_slow_host_does_not_hold_up_the_others() -> None:
+    async def slow(_: Any, writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(5)
+
+    async def work() -> None:
+        wanted = [image(f"{SITE}/{n}.png") for n in range(20)] + [
+            image(f"http://cdn.example.net/{n}") for n in range(5)
+        ]
+        pages: dict[str, Page] = {each.url: reply(PNG) if "cdn" in each.url else slow for each in wanted}
+        async with Web(pages) as web:
+            found, missing = await gathered(web, wanted, parallel=4, seconds=0.8, fetch_host_parallel=1)
+        assert (len(found), len(missing)) == (5, 20)
+
+    run(work())
+
+
 def test_nothing_wanted() -> None:
     async def work() -> None:
         async with Web({}) as web:

@@ -1,0 +1,46 @@
+"""The web's faults, as aiohttp and the system raise them, and the status that each of them means."""
+
+import ssl
+
+import aiohttp
+
+from sandcrawler.fetch.connect import ForbiddenAddress
+from sandcrawler.fetch.target import Target
+from sandcrawler.status import Status
+
+# The most specific first.
+FAULTS: tuple[tuple[type[BaseException], Status], ...] = (
+    (ForbiddenAddress, Status.BLOCKED_ADDRESS),
+    (aiohttp.ClientConnectorDNSError, Status.DNS_ERROR),
+    (aiohttp.ClientSSLError, Status.TLS_ERROR),
+    (ssl.SSLError, Status.TLS_ERROR),
+    (TimeoutError, Status.TIMEOUT),
+    (aiohttp.InvalidURL, Status.BAD_URL),
+    (aiohttp.ClientError, Status.CONNECT_ERROR),
+    (OSError, Status.CONNECT_ERROR),
+    (ValueError, Status.CONNECT_ERROR),  # headers that the library cannot make sense of
+)
+# The host is down or has fallen silent; the document's own time limit (a plain TimeoutError) says nothing about it.
+SILENCE = (aiohttp.ServerConnectionError, aiohttp.ClientConnectorError)
+CAUGHT = tuple(kind for kind, _ in FAULTS)
+
+
+def status(error: BaseException) -> Status:
+    """The status that one of CAUGHT means."""
+    inner = getattr(error, "os_error", None) or error.__cause__
+    if isinstance(inner, ForbiddenAddress):
+        return Status.BLOCKED_ADDRESS
+    return next(word for kind, word in FAULTS if isinstance(error, kind))
+
+
+def reason(error: BaseException, target: Target) -> str:
+    """What happened, for people: host, port and the library's own words."""
+    inner = getattr(error, "os_error", None) or error
+    if isinstance(error, TimeoutError) and not str(error):
+        return f"{target.host} did not answer in time"
+    return f"{target.host}:{target.port}: {text(inner)}"
+
+
+def text(error: BaseException) -> str:
+    """An exception in one line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())[:800]  # the parser's messages have several lines
