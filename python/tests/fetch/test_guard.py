@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from aiohttp.abc import ResolveResult
 
-from fetch.web import Web, get, moved, reply, run
 from sandcrawler.config import Config
 from sandcrawler.fetch.address import refusal
 from sandcrawler.fetch.connect import SystemResolver
@@ -17,6 +16,8 @@ from sandcrawler.fetch.live import Fetcher
 from sandcrawler.fetch.resources import capture_resources
 from sandcrawler.model import WantedResource
 from sandcrawler.status import Status
+
+from .web import Web, get, moved, reply, run
 
 SITE = "http://journal.example.org"
 ADDRESSES = [

@@ -2,8 +2,9 @@
 
 import pytest
 
-from fetch.web import get, moved, reply
 from sandcrawler.status import Status
+
+from .web import get, moved, reply
 
 SITE = "http://journal.example.org"
 HTML = b"<html><title>Nests</title></html>"

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from fetch.web import Page, Web, reply, run
 from sandcrawler.fetch.hosts import FORGET_SECONDS, FORGET_TROUBLE_SECONDS, CoolingDown, Hosts
 from sandcrawler.fetch.live import Fetcher
 from sandcrawler.fetch.slots import Slots
 from sandcrawler.model import Capture
 from sandcrawler.status import Status
+
+from .web import Page, Web, reply, run
 
 SITE = "http://journal.example.org"
 HTML = b"<html></html>"

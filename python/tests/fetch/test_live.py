@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 import trustme
 
-from fetch.web import Page, Web, fetched, get, moved, reply, run
 from sandcrawler.fetch.live import Fetcher
 from sandcrawler.status import Status
+
+from .web import Page, Web, fetched, get, moved, reply, run
 
 SITE = "http://journal.example.org"
 SECURE = "https://journal.example.org"

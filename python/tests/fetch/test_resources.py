@@ -6,13 +6,14 @@ import hashlib
 import time
 from typing import Any
 
-from fetch.web import Page, Web, fetched, moved, reply, run
 from sandcrawler.extract.sniff import file_meta
 from sandcrawler.fetch.cdx import cdx_row
 from sandcrawler.fetch.live import Fetcher
 from sandcrawler.fetch.resources import capture_resources
 from sandcrawler.model import MissingResource, WantedResource, WebResource
 from sandcrawler.status import Status
+
+from .web import Page, Web, fetched, moved, reply, run
 
 SITE = "http://journal.example.org"
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 64
