@@ -121,8 +121,8 @@ def _forget_the_dead(data: Path) -> None:
     """Remove the pid file of a server that died: after a restart of the machine its number may be anybody's."""
     file = data / "postmaster.pid"
     try:
-        pid = int(file.read_text().split("\n", 1)[0])
-        if psutil.Process(pid).name() == "postgres":
+        holder = psutil.Process(int(file.read_text().split("\n", 1)[0]))
+        if holder.name() == "postgres" and holder.status() != psutil.STATUS_ZOMBIE:
             return
     except FileNotFoundError:
         return

@@ -71,9 +71,12 @@ def find(running: Running) -> psutil.Process | None:
         process = psutil.Process(running.pid)
         if abs(process.create_time() - running.started) > CLOCK_SECONDS:
             return None
-        return None if process.status() == psutil.STATUS_ZOMBIE else process
-    except psutil.NoSuchProcess:
-        return None
+        if process.status() != psutil.STATUS_ZOMBIE:
+            return process
+        process.wait(0)  # dead; if it was our child, its number is free from now on
+    except (psutil.NoSuchProcess, psutil.TimeoutExpired):
+        pass
+    return None
 
 
 def stop(running: Running, how: Stop) -> bool:
