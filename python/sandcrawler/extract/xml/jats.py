@@ -10,6 +10,7 @@ from lxml import etree
 from lxml.etree import _Element as Element
 
 from sandcrawler.extract import identifiers
+from sandcrawler.extract.biblio_values import licence
 from sandcrawler.extract.xml import jats_dates, jats_people
 from sandcrawler.extract.xml.jats_people import NOISE, NOISE_AND_MARKS
 from sandcrawler.extract.xml.nodes import (
@@ -170,11 +171,11 @@ def _keywords(article: Element, meta: Element | None) -> tuple[str, ...] | None:
 
 
 def _license(meta: Element | None) -> str | None:
-    """The licence's URL: an attribute, ali:license_ref, or a link in its text."""
+    """The licence's URL: an attribute, ali:license_ref, a link in its text, or the text itself."""
     for one in every(meta, "permissions", "license"):
         links = [one.get(XLINK_HREF), *(text(ref) for ref in children(one, "license_ref"))]
         links += [link.get(XLINK_HREF) for link in one.iter("{*}ext-link", "{*}uri")]
-        found = next((link.strip() for link in links if link and "://" in link), None)
+        found = next((link.strip() for link in links if link and "://" in link), None) or licence(text(one) or "")
         if found:
             return found
     return None

@@ -1,4 +1,4 @@
-"""When a JATS article came out: the first of its <pub-date>s, by a table of kinds, that knows its day."""
+"""When a JATS article came out: the first of its <pub-date>s by a table of kinds."""
 
 from collections.abc import Iterator
 
@@ -16,23 +16,28 @@ LAST_RESORTS = ("pmc-release", "nihms-submitted", "preprint", "hwp-received", "h
 def read(meta: Element | None) -> Fields:
     """release_date (only when the day is known) and release_year."""
     found = [date for _, date in sorted(_dates(meta), key=lambda pair: pair[0])]
-    whole = next((date for date in found if date.iso), None)
-    chosen = whole or next(iter(found), None)
-    return {"release_date": chosen and chosen.iso, "release_year": chosen and chosen.year}
+    if not found:
+        return {}
+    # A later kind may know the day of the first, never another year: "epub 2018" is not its deposit of 2019-01-05.
+    chosen = next((date for date in found if date.iso and date.year == found[0].year), found[0])
+    return {"release_date": chosen.iso, "release_year": chosen.year}
 
 
 def _dates(meta: Element | None) -> Iterator[tuple[int, PartialDate]]:
+    """Each date with its rank; those of deposits and the like only where there is no other."""
+    last: list[tuple[int, PartialDate]] = []
+    others = False
     for one in children(meta, "pub-date"):
         date = _date(one)
         if date is not None:
             kind = " ".join(filter(None, map(one.get, ("pub-type", "date-type", "publication-format")))).lower()
-            yield _rank(kind), date
-
-
-def _rank(kind: str) -> int:
-    if kind in ORDER:
-        return ORDER.index(kind)
-    return len(ORDER) + any(word in kind for word in LAST_RESORTS)
+            if any(word in kind for word in LAST_RESORTS):
+                last.append((0, date))
+            else:
+                others = True
+                yield (ORDER.index(kind) if kind in ORDER else len(ORDER)), date
+    if not others:
+        yield from last
 
 
 def _date(one: Element) -> PartialDate | None:
