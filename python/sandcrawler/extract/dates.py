@@ -50,7 +50,7 @@ _Y = r"(?P<y>\d{4})(?!\d)"
 _FORMS = [
     re.compile(form)
     for form in (
-        r"(?P<y>\d{4})([-/.])(?P<m>\d{1,2})\2(?P<d>\d{1,2})",
+        r"(?P<y>\d{4})([-/.])(?P<m>\d{1,2})\2(?P<d>\d{1,2})(?:z|[+-]\d\d:\d\d)?",
         r"(?P<y>\d{4})[-/.](?P<m>\d{1,2})",
         r"(?P<m>0?[1-9]|1[0-2])[-/.](?P<y>\d{4})",
         r"(?P<y>\d{4})(?P<m>\d\d)(?P<d>\d\d)(?:t?\d{6}|t\d{4})?",
@@ -114,7 +114,7 @@ def _bare(text: str) -> str:
     plain = _WEEKDAY.sub("", _LEAD.sub("", plain))
     if ":" in plain:
         plain = _ZONE.sub(" ", _CLOCK.sub(" ", plain, count=1))
-    return " ".join(plain.split()).strip(" ,;./-")
+    return " ".join(plain.split()).strip(" ,;./+-")
 
 
 def _parts(found: dict[str, str | None]) -> tuple[int, int | None, int | None] | None:

@@ -61,7 +61,7 @@ class Document:
 
     @cached_property
     def visible_words(self) -> int:
-        """Words of the text that a reader sees (outside script, style, noscript, template)."""
+        """Words of the text that a reader sees (outside script, style, noscript, template); every tag parts words."""
         return text.count_words(" ".join(visible_text(self.root)))
 
     def absolute(self, link: str) -> str | None:

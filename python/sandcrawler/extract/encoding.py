@@ -35,10 +35,12 @@ _DECLARED = re.compile(
     | <\?xml\s[^>]*?encoding\s*=\s*["']\s*(?P<xml>[\w.:+-]+)""",
     re.IGNORECASE | re.DOTALL | re.VERBOSE,
 )
-_META_CHARSET = re.compile(rb"""charset\s*=\s*["']?\s*([\w.:+-]+)""", re.IGNORECASE)
+_ATTRIBUTE = re.compile(rb"""([^\s"'>/=]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]*))""")
+_CONTENT_CHARSET = re.compile(rb"""charset\s*=\s*["']?\s*([\w.:+-]+)""", re.IGNORECASE)
 # A declaration that could be read as ASCII cannot be UTF-16, whatever it says.
 _NOT_SO = {"utf-16le": "utf-8", "utf-16be": "utf-8", "x-user-defined": "windows-1252"}
 
+_PYTHON_NAMES = {"cp932": "shift_jis", "cp949": "euc-kr", "cp950": "big5", "mac_cyrillic": "x-mac-cyrillic"}
 _NON_ASCII = re.compile(rb"[\x80-\xff]+")
 _ASCII_LETTERS = re.compile(rb"[A-Za-z]+")
 _MARKUP = re.compile(rb"<(?:script|style)\b.*?</(?:script|style)|<!--.*?-->|<[^>]*>", re.IGNORECASE | re.DOTALL)
@@ -71,12 +73,19 @@ def header_charset(content_type: str | None) -> str | None:
 def declared(body: bytes) -> str | None:
     """The encoding that the document itself names near its beginning: <meta charset>, <meta http-equiv>, <?xml …?>."""
     for found in _DECLARED.finditer(body[:PRESCAN_BYTES]):
-        label = found["xml"]
-        if found["meta"] and b"charset" in found["meta"].lower() and (charset := _META_CHARSET.search(found["meta"])):
-            label = charset[1]
+        label = found["xml"] or (_meta_charset(found["meta"]) if found["meta"] else None)
         if label and (name := whatwg(label)):
             return _NOT_SO.get(name, name)
     return None
+
+
+def _meta_charset(attributes: bytes) -> bytes | None:
+    """The label in `charset`, or in the `content` of a `http-equiv`; a description may talk of charsets too."""
+    stated: dict[bytes, bytes] = {name.lower(): a or b or c for name, a, b, c in _ATTRIBUTE.findall(attributes)}
+    if b"charset" in stated:
+        return stated[b"charset"].strip()
+    found = _CONTENT_CHARSET.search(stated.get(b"content", b"")) if b"http-equiv" in stated else None
+    return found[1] if found else None
 
 
 def bom(body: bytes) -> str | None:
@@ -105,14 +114,14 @@ def guess(body: bytes) -> str:
     # Western European text has few letters beyond ASCII, and detectors take it for Central European.
     if beyond > 0.4 * sum(map(len, _ASCII_LETTERS.findall(words))):
         best = from_bytes(words).best()
-        return (whatwg(best.encoding.replace("_", "-")) if best else None) or _python_name(best) or FALLBACK
+        names = (_of_python(name) for name in best.could_be_from_charset) if best else iter(())
+        return next((name for name in names if name), FALLBACK)
     return FALLBACK
 
 
-def _python_name(best: object) -> str | None:
-    """The detector speaks Python's names: cp1251, mac_cyrillic, big5hkscs."""
-    name = str(getattr(best, "encoding", "")).replace("_", "-")
-    return whatwg(re.sub(r"^cp(125\d|874)$", r"windows-\1", name)) or whatwg(re.sub(r"^mac-", "x-mac-", name))
+def _of_python(name: str) -> str | None:
+    """The detector speaks Python's names: cp1251, cp949, euc_jp."""
+    return whatwg(_PYTHON_NAMES.get(name) or re.sub(r"^cp(125\d|874)$", r"windows-\1", name.replace("_", "-")))
 
 
 def decode(body: bytes, encoding: str) -> str:

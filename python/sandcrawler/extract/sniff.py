@@ -90,10 +90,12 @@ def _markup(head: bytes, header: str) -> str | None:
     if name.lower() == b"html" or _DOCTYPE_HTML.search(prolog):
         strict = declared_xml or header == XHTML
         return XHTML if strict and (_XHTML_NAMESPACE in attributes or header == XHTML) else HTML
-    return _xml(name, rest, prolog, header) or (HTML if _HTML_TAG.search(rest) else XML if declared_xml else None)
+    return _xml(name, attributes, rest, prolog, header) or (
+        HTML if _HTML_TAG.search(rest) else XML if declared_xml else None
+    )
 
 
-def _xml(name: bytes, rest: bytes, prolog: bytes, header: str) -> str | None:
+def _xml(name: bytes, attributes: bytes, rest: bytes, prolog: bytes, header: str) -> str | None:
     """The type of an XML document by its root, None where it may as well be a piece of HTML."""
     if name in _TEI_ROOTS:
         return TEI
@@ -101,7 +103,10 @@ def _xml(name: bytes, rest: bytes, prolog: bytes, header: str) -> str | None:
         return JATS
     if name == b"svg":
         return SVG
-    said = prolog.lstrip().startswith(b"<?xml") or (header.endswith(("/xml", "+xml")) and header != XHTML)
+    own_namespace = b"xmlns" in attributes and _XHTML_NAMESPACE not in attributes
+    said = (
+        own_namespace or prolog.lstrip().startswith(b"<?xml") or (header.endswith(("/xml", "+xml")) and header != XHTML)
+    )
     return XML if (said or b"<!DOCTYPE" in prolog) and not _HTML_TAG.match(rest) else None
 
 
