@@ -21,6 +21,8 @@ from sandcrawler.stack.process import Running
 
 # Kafka reads its whole log again after a crash.
 HEALTHY_SECONDS = 120.0
+# A server that was killed a moment ago may still be letting go of its ports.
+PORT_SECONDS = 3.0
 ROOM_BYTES = 500 * MIB
 
 
@@ -76,8 +78,11 @@ class Start:
         self.report(server.name, "already running")
 
     def _begin(self, server: Server, place: Place) -> None:
+        limit = time.monotonic() + PORT_SECONDS
         for purpose, port in place.ports.items():
-            if not ports.free(port):
+            while not (free := ports.free(port)) and time.monotonic() < limit:
+                time.sleep(0.1)
+            if not free:
                 raise Unavailable(
                     f"{server.title}: its port {port} ({purpose}) is taken by {ports.holder(port)}: "
                     f"stop that, or use another --dir"

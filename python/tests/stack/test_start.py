@@ -157,7 +157,8 @@ def test_a_server_that_never_answers(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert not alive(tmp_path)
 
 
-def test_a_taken_port_is_named_with_its_holder(tmp_path: Path) -> None:
+def test_a_taken_port_is_named_with_its_holder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(start, "PORT_SECONDS", 0.2)
     stack.up(directory=tmp_path)
     stack.down(tmp_path)
     port = state.load(tmp_path).servers["two"].ports["http"]
@@ -167,6 +168,14 @@ def test_a_taken_port_is_named_with_its_holder(tmp_path: Path) -> None:
     ):
         stack.up(directory=tmp_path)
     assert not alive(tmp_path)
+
+
+def test_a_port_that_is_being_let_go_is_waited_for(tmp_path: Path) -> None:
+    stack.up(directory=tmp_path)
+    stack.down(tmp_path)
+    dying = socket.create_server((LOOPBACK, state.load(tmp_path).servers["two"].ports["http"]))
+    threading.Timer(0.5, dying.close).start()
+    stack.up(directory=tmp_path)
 
 
 @pytest.mark.parametrize(
