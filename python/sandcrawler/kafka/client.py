@@ -5,10 +5,13 @@
 
 from collections.abc import Mapping, Sequence
 
+import structlog
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 
 from sandcrawler.config import Config
 from sandcrawler.errors import ConfigurationError, Unavailable
+
+log = structlog.get_logger()
 
 Setting = str | int | float | bool
 
@@ -37,7 +40,9 @@ def common(brokers: str, message_bytes: int) -> dict[str, object]:
         "message.max.bytes": message_bytes + (1 << 20),
         "reconnect.backoff.max.ms": 2_000,
         "socket.keepalive.enable": True,
-        "log_level": 3,
+        # librdkafka's own words from warnings up: offsets out of range, among others, are said only there.
+        "log_level": 4,
+        "logger": log,
     }
 
 

@@ -138,10 +138,7 @@ class KafkaConsumer:
     def _judge(self, error: KafkaError, topic: str | None) -> None:
         if error.code() in MISSING | FORBIDDEN:
             raise raised(error, topic)
-        if error.code() == KafkaError._AUTO_OFFSET_RESET:  # noqa: SLF001
-            self._log.warning("offset out of range, starting at the earliest", topic=topic, error=error.str())
-        else:
-            self._log.warning("kafka", topic=topic, error=error.str())
+        self._log.warning("kafka", topic=topic, error=error.str())
 
     def _pause(self, wanted: bool) -> None:
         parts = [TopicPartition(*part) for part in self._held]

@@ -35,6 +35,10 @@ class Commits:
             self._patience.note(error)
             self._due = time.monotonic() + wait
 
+    def hurry(self) -> None:
+        """From here on without a pause between commits: the worker is about to end."""
+        self._seconds = self._due = 0.0
+
     def now(self) -> None:
         """Commits what is ready. Raises Unavailable."""
         if not self._window.ready:

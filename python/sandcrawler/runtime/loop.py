@@ -124,13 +124,15 @@ class Loop:
     def _drain(self) -> None:
         """Finishes what is in flight, within bounds; the membership is kept meanwhile."""
         self._deadline = time.monotonic() + self._limits.drain_seconds
+        self._commits.hurry()
         self._hands.flush()
         self._settle()
-        while self._pending() and time.monotonic() < self._deadline:
+        while (self._pending() or self.window.ready) and time.monotonic() < self._deadline:
             self._take(0, 0.0)
-            self._bell.wait(BUSY_POLL)
             self._settle()
             self._commits.when_due()
+            if self._pending() or self.window.ready:
+                self._bell.wait(BUSY_POLL)
         self._commits.now()
         if left := self.window.unfinished():
             self._log.warning("left for the next worker", records=left)

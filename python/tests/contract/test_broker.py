@@ -5,9 +5,9 @@ import threading
 
 import pytest
 
-from contract.brokers import KIB, Broker, InMemory, RealKafka, eventually, gather
 from sandcrawler.errors import ConfigurationError
 from sandcrawler.runtime import Consumer, Message, MessageTooLarge, Partition, Record
+from tests.contract.brokers import KIB, Broker, InMemory, RealKafka, eventually, gather
 
 
 @pytest.fixture(params=["memory", pytest.param("kafka", marks=pytest.mark.stack)])

@@ -2,11 +2,11 @@
 
 import pytest
 
-from runtime.workers import batched, memory, worker
 from sandcrawler.errors import InvalidMessage
 from sandcrawler.runtime import Record
 from sandcrawler.runtime.deadletters import LONGEST_TEXT, STAGES, Flood, dead_letter
 from sandcrawler.runtime.window import Slot
+from tests.runtime.workers import batched, memory, worker
 
 
 def counted(flood: Flood, pattern: str) -> bool:

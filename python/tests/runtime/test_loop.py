@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
-from runtime.workers import (
+from sandcrawler.errors import InvalidMessage, SandcrawlerError, SkippedMessage, TooManyDeadLetters, Unavailable
+from sandcrawler.runtime import Batched, Concurrent, Limits, Message, Record, Worker
+from tests.runtime.workers import (
     DEAD,
     GROUP,
     IN,
@@ -27,8 +29,6 @@ from runtime.workers import (
     running,
     worker,
 )
-from sandcrawler.errors import InvalidMessage, SandcrawlerError, SkippedMessage, TooManyDeadLetters, Unavailable
-from sandcrawler.runtime import Batched, Concurrent, Limits, Message, Record, Worker
 
 
 def values(count: int) -> list[bytes]:

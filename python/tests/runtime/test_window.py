@@ -59,7 +59,7 @@ def test_ready_is_the_first_unfinished_record_of_each_partition(data: st.DataObj
     for done, slot in enumerate(order, start=1):
         window.finish([slot])
         unfinished = [s for s in slots if s not in order[:done]]
-        for partition in {0, 1, 2}:
+        for partition in (0, 1, 2):
             ready = window.ready.get(("t", partition), -1)
             assert all(s.record.offset >= ready for s in unfinished if s.record.partition == partition)
         assert window.in_flight == len(unfinished)
