@@ -43,4 +43,5 @@ def reason(error: BaseException, target: Target) -> str:
 
 def text(error: BaseException) -> str:
     """An exception in one line."""
-    return " ".join(f"{type(error).__name__}: {error}".split())[:800]  # the parser's messages have several lines
+    words = getattr(error, "message", "") or error  # aiohttp's own, of several lines
+    return " ".join(f"{type(error).__name__}: {words}".split())[:800]

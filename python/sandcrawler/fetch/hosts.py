@@ -20,7 +20,6 @@ from sandcrawler.fetch.slots import Slots
 
 AsyncSleeper = Callable[[float], Awaitable[object]]
 
-PATIENCE = 30.0  # the longest cooldown that is sat out within a document
 REFUSALS = 5  # so many 403 in a row are throttling, not a page that is closed
 SILENCES = 3  # so many connections in a row that fail or fall silent
 FORGET_SECONDS = 60.0
@@ -80,8 +79,8 @@ def _too_late(host: Host) -> CoolingDown:
 class Hosts:
     """The hosts in use, the longest unused first."""
 
-    def __init__(self, gap: float, parallel: int, clock: Clock, sleeper: AsyncSleeper) -> None:
-        self._gap, self._parallel = gap, parallel
+    def __init__(self, gap: float, parallel: int, patience: float, clock: Clock, sleeper: AsyncSleeper) -> None:
+        self._gap, self._parallel, self._patience = gap, parallel, patience
         self._clock, self._sleeper = clock, sleeper
         self._hosts: OrderedDict[str, Host] = OrderedDict()
 
@@ -139,7 +138,7 @@ class Hosts:
             raise CoolingDown(
                 seconds, f"{host.name} is left alone after {host.governor.give_up_rounds} rounds of waiting"
             )
-        if seconds > min(PATIENCE, self._left(deadline)):
+        if seconds > min(self._patience, self._left(deadline)):
             raise CoolingDown(seconds, f"{host.name} is left alone for another {seconds:.0f} s")
 
     def _left(self, deadline: float | None) -> float:

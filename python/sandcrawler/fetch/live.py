@@ -35,7 +35,7 @@ BODILESS = frozenset({204, 205})
 HEADER_BYTES = 1 << 16  # one line; content security policies of 10 KB are common
 HEADERS = 256
 SMALL_BODY = 1 << 16  # a redirect's body is read, and the connection used again, if it says it is no larger
-TEXT_TYPES = ("text/", "application/xhtml+xml", "application/xml")
+TEXT_TYPES = ("text/", "application/xml")
 
 
 class Fetcher:
@@ -44,7 +44,8 @@ class Fetcher:
     def __init__(self, config: Config, clock: Clock = time.monotonic, sleeper: AsyncSleeper = asyncio.sleep) -> None:
         self.config = config
         self.clock = clock
-        self.hosts = Hosts(config.fetch_host_gap, config.fetch_host_parallel, clock, sleeper)
+        limits = (config.fetch_host_gap, config.fetch_host_parallel, config.fetch_host_patience)
+        self.hosts = Hosts(*limits, clock, sleeper)
         self._connector: GuardedConnector | None = None
         self._resolver: SystemResolver | None = None
         self._sessions = count()
@@ -157,7 +158,7 @@ class Session:
                 return replace(answer, status=Status.TIMEOUT, error_message=faults.reason(error, target))
 
     async def _body(self, response: aiohttp.ClientResponse) -> bytes:
-        text = response.content_type.startswith(TEXT_TYPES)
+        text = response.content_type.startswith(TEXT_TYPES) or response.content_type.endswith("+xml")
         encodings = response.headers.getall("Content-Encoding", [])
         body = decode.Body(encodings, self._fetcher.config.fetch_body_bytes, text=text)
         try:

@@ -249,7 +249,7 @@ def test_h53_an_expired_certificate(tmp_path: Path) -> None:
     async def work() -> None:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(trustme.CA, "issue_cert", expired)
-            async with Web({f"{SECURE}/a": reply(HTML)}) as web:
+            async with Web({f"{SECURE}/a": reply(HTML)}, hosts=("journal.example.org",)) as web:
                 capture = await fetched(web, f"{SECURE}/a", folder=tmp_path)
         assert capture.status is Status.TLS_ERROR
         assert "expired" in (capture.error_message or "")
@@ -268,6 +268,15 @@ def test_connections_are_used_again_and_cookies_are_not() -> None:
         assert [request.headers.get("cookie") for request in web.requests] == [None, "id=1"] * 3
 
     run(work())
+
+
+@pytest.mark.parametrize(
+    ("kind", "undone"), [("text/html", True), ("application/jats+xml", True), ("image/png", False)]
+)
+def test_h48_gzip_in_gzip_is_undone_for_text(kind: str, undone: bool) -> None:
+    data = gzip.compress(HTML)
+    capture, _ = get({A: reply(gzip.compress(data), content_encoding="gzip", content_type=kind)}, A)
+    assert capture.body == (HTML if undone else data)
 
 
 def test_raw_header_bytes_are_kept() -> None:

@@ -9,6 +9,7 @@ import ssl
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -53,10 +54,7 @@ class Web:
     connections: int = 0
 
     async def __aenter__(self) -> Self:
-        authority = trustme.CA()
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        authority.issue_cert(*self.hosts).configure_cert(context)
-        self.ca = authority
+        self.ca, context = _certificates(self.hosts)
         self._servers = [
             await asyncio.start_server(self._handle("http"), "127.0.0.1", 0),
             await asyncio.start_server(self._handle("https"), "127.0.0.1", 0, ssl=context),
@@ -111,6 +109,14 @@ class Web:
         writer.write(page)
         await writer.drain()
         return b"content-length" in page.lower()
+
+
+@lru_cache
+def _certificates(hosts: tuple[str, ...]) -> tuple[trustme.CA, ssl.SSLContext]:
+    authority = trustme.CA()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert(*hosts).configure_cert(context)
+    return authority, context
 
 
 def run(work: Coroutine[Any, Any, Result]) -> Result:
