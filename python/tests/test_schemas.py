@@ -6,14 +6,16 @@ from typing import Any
 
 import jsonschema
 import pytest
-from persist.documents import result, sha1, tei
 
 from sandcrawler import schemas
 from sandcrawler.errors import InvalidMessage
 from sandcrawler.model import IngestWebResult
 from sandcrawler.names import Topic, shared
-from sandcrawler.runtime import deadletters
+from sandcrawler.runtime import Record, deadletters
+from sandcrawler.runtime.window import Slot
 from sandcrawler.wire import decode, encode
+from tests.persist.documents import result, sha1, tei
+from tests.runtime.workers import batched, memory, worker
 
 FOLDER = shared("kafka/schemas")
 
@@ -77,5 +79,9 @@ def test_bodies_are_valid() -> None:
 
 
 def test_dead_letters_have_these_headers() -> None:
-    named = set(json.loads((FOLDER / "dead-letter-headers.json").read_text("utf-8"))["properties"])
-    assert all(name.startswith(deadletters.PREFIX) for name in named)
+    made = worker(memory(), batched(lambda _batch: None))
+    letter = deadletters.dead_letter(Slot(Record("in", 3, 99, b"k", b"v")), InvalidMessage("not JSON"), made)
+    headers = {name: value.decode() for name, value in letter.headers}
+    validator("dead-letter-headers").validate(headers)
+    made_of = json.loads((FOLDER / "dead-letter-headers.json").read_text("utf-8"))
+    assert set(made_of["properties"]) == set(made_of["required"]) == set(headers)

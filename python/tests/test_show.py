@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Callable
 
 import pytest
-from persist.documents import record, result, sha1, tei
 
 from sandcrawler.config import Config
 from sandcrawler.persist import migrations, results
@@ -12,6 +11,7 @@ from sandcrawler.persist.blobs import BlobSink
 from sandcrawler.persist.bodies import decode_html_teixml
 from sandcrawler.persist.postgres import PostgresSink
 from sandcrawler.show import show
+from tests.persist.documents import record, result, sha1, tei
 
 URL = "https://journal.example.org/articles/1"
 

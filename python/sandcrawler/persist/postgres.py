@@ -37,6 +37,9 @@ MERGE_NEWEST: LiteralString = (
 )
 MERGE_OLDEST: LiteralString = MERGE + "excluded.{moment} < held.{moment}"
 
+# Worth a second try without a pause: the connection was lost, or ended by a restart; a deadlock, a serialization.
+AT_ONCE = frozenset({None, "57P01", "40P01", "40001"})
+
 SKIPPED = Metric("sandcrawler_persist_skipped", "Rows or values left out, by reason", ["reason"])
 
 
@@ -66,12 +69,12 @@ class PostgresSink:
             self._connection = None
 
     def _commit(self, batch: Sequence[tuple[Table, list[Row]]]) -> None:
-        """One transaction. A connection that was fine a batch ago may be dead by now: it is replaced once, silently."""
+        """One transaction. A connection that was fine a batch ago may be dead by now: that is tried again at once."""
         held = self._connection is not None
         try:
             self._try(batch)
-        except Unavailable:
-            if not held:
+        except Unavailable as fault:
+            if not held or getattr(fault.__cause__, "sqlstate", None) not in AT_ONCE:
                 raise
             self._try(batch)
 

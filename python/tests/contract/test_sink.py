@@ -6,7 +6,6 @@ from typing import Any
 
 import psycopg
 import pytest
-from persist.documents import record, result, sha1, tei
 from psycopg import sql
 from psycopg.rows import dict_row
 
@@ -17,6 +16,7 @@ from sandcrawler.persist.bodies import Blob, decode_html_teixml
 from sandcrawler.persist.memory import MemoryBlobs, MemoryTables
 from sandcrawler.persist.postgres import PostgresSink
 from sandcrawler.persist.tables import BY_NAME
+from tests.persist.documents import record, result, sha1, tei
 
 Rows = list[dict[str, Any]]
 

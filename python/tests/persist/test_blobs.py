@@ -13,12 +13,12 @@ import pytest
 from botocore.exceptions import ClientError
 from pydantic import SecretStr
 
-from persist.documents import tei
 from sandcrawler.config import Config
 from sandcrawler.errors import ConfigurationError, SandcrawlerError, Unavailable
 from sandcrawler.persist import blobs
 from sandcrawler.persist.blobs import BlobSink
 from sandcrawler.persist.bodies import Blob, decode_html_teixml
+from tests.persist.documents import tei
 
 BLOB = decode_html_teixml(tei(1))
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from persist.documents import Message, raw, sha1, tei
 from sandcrawler.errors import InvalidMessage, SkippedMessage
 from sandcrawler.persist import bodies
+from tests.persist.documents import Message, raw, sha1, tei
 
 ONE = sha1(1)
 PATH = f"{ONE[:2]}/{ONE[2:4]}/{ONE}"

@@ -12,13 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from psycopg.rows import dict_row
 
-from persist.documents import Message, raw, record, result
 from sandcrawler.config import Config
 from sandcrawler.errors import ConfigurationError, InvalidMessage, Unavailable
 from sandcrawler.persist import database, migrations, postgres, results
 from sandcrawler.persist.database import unsilenced
 from sandcrawler.persist.postgres import PostgresSink
 from sandcrawler.persist.results import Arrival
+from tests.persist.documents import Message, raw, record, result
 
 
 @pytest.fixture

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 import psycopg
 import pytest
 
-from persist.documents import record, result, sha1
 from sandcrawler.config import Config
 from sandcrawler.names import shared
 from sandcrawler.persist import migrations, results
 from sandcrawler.persist.postgres import PostgresSink
+from tests.persist.documents import record, result, sha1
 
 TEXT = shared("sql/queries.md").read_text("utf-8")
 QUESTIONS = dict(re.findall(r"^## (.*?)\n.*?^```sql\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL))

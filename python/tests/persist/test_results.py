@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from persist.documents import Message, raw, record, result
 from sandcrawler.errors import InvalidMessage, SkippedMessage
 from sandcrawler.persist import results
 from sandcrawler.status import Status
+from tests.persist.documents import Message, raw, record, result
 
 
 def test_a_result_is_read_whole() -> None:

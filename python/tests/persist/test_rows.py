@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic_core import from_json
 
-from persist.documents import raw, result, sha1
 from sandcrawler.names import Table
 from sandcrawler.persist import results
 from sandcrawler.persist.rows import Row, rows
 from sandcrawler.persist.tables import BY_NAME
 from sandcrawler.status import JUDGED, Status
+from tests.persist.documents import raw, result, sha1
 
 META = {"html": Table.HTML_META, "xml": Table.XML_META, "pdf": Table.PDF_META}
 
