@@ -26,7 +26,8 @@ schemas: $(VENV)/ready ## Write kafka/schemas/ anew from the models
 	@cd python && ../$(BIN)/python -m sandcrawler.schemas
 
 bench: $(VENV)/ready ## All benchmarks; each prints JSON lines
-	@cd python && for each in benchmarks/*.py; do echo "== $$each" >&2; ../$(BIN)/python $$each || exit 1; done
+	@cd python && for each in benchmarks/*.py; do echo "== $$each" >&2; \
+	    ../$(BIN)/python -m benchmarks.$$(basename $$each .py) || exit 1; done
 
 lock: $(VENV)/ready ## Pin the newest allowed versions in python/requirements.lock
 	@$(BIN)/pip install --quiet uv

@@ -13,7 +13,7 @@ from confluent_kafka.admin import AdminClient
 from sandcrawler.config import Config
 from sandcrawler.demo.pipeline import Pipeline
 from sandcrawler.demo.server import Web
-from sandcrawler.names import Table, Topic
+from sandcrawler.names import Folder, Table, Topic, blob_key
 from sandcrawler.persist.blobs import client
 from sandcrawler.setup import setup
 
@@ -72,3 +72,28 @@ def snapshot(config: Config) -> Snapshot:
 def timeless(value: Any) -> str:
     """A value's text without ISO timestamps (the resources' moments of capture)."""
     return TIMESTAMP.sub("T", repr(value))
+
+
+def settled(config: Config, seconds: float = 30.0) -> Snapshot:
+    """The end state, once every has_teixml row has its object."""
+    patience = time.monotonic() + seconds
+    while True:
+        state = snapshot(config)
+        with psycopg.connect(config.postgres_url or "") as database:
+            hashes = database.execute("SELECT sha1hex FROM html_meta WHERE has_teixml").fetchall()
+        missing = [sha1hex for (sha1hex,) in hashes if blob_key(Folder.HTML, sha1hex, ".tei.xml") not in state]
+        if not missing:
+            return state
+        if time.monotonic() > patience:
+            raise TimeoutError(f"bodies that are not in the bucket: {missing}")
+        time.sleep(0.2)
+
+
+def empty(config: Config) -> None:
+    """Delete all rows and objects."""
+    with psycopg.connect(config.postgres_url or "", autocommit=True) as database:
+        database.execute(f"TRUNCATE {', '.join(Table)}")
+    s3 = client(config)
+    for page in s3.get_paginator("list_objects_v2").paginate(Bucket=config.s3_bucket):
+        for found in page.get("Contents", ()):
+            s3.delete_object(Bucket=config.s3_bucket, Key=found["Key"])

@@ -14,26 +14,11 @@ from sandcrawler.config import Config
 from sandcrawler.demo.documents import documents, requests
 from sandcrawler.demo.run import ROWS, WORKERS
 from sandcrawler.demo.server import running
-from sandcrawler.names import Folder, blob_key
-from tests.pipelines import Snapshot, pipeline, snapshot
+from tests.pipelines import empty, pipeline, settled
 
 MakeConfig = Callable[..., Config]
 COPIES = 10
 PATIENCE = 60.0
-
-
-def wait_for_bodies(config: Config, seconds: float = 30.0) -> Snapshot:
-    """The end state, once every has_teixml row has its object."""
-    patience = time.monotonic() + seconds
-    while True:
-        state = snapshot(config)
-        with psycopg.connect(config.postgres_url or "") as database:
-            hashes = database.execute("SELECT sha1hex FROM html_meta WHERE has_teixml").fetchall()
-        missing = [sha1hex for (sha1hex,) in hashes if blob_key(Folder.HTML, sha1hex, ".tei.xml") not in state]
-        if not missing:
-            return state
-        assert time.monotonic() < patience, f"bodies that are not in the bucket: {missing}"
-        time.sleep(0.2)
 
 
 def test_the_example_site_comes_out_as_its_table_says(stack_config: MakeConfig, tmp_path: Path) -> None:
@@ -44,7 +29,7 @@ def test_the_example_site_comes_out_as_its_table_says(stack_config: MakeConfig, 
         made.publish(asked)
         for _ in made.arrivals(asked, datetime(2000, 1, 1, tzinfo=UTC), PATIENCE):
             pass
-        state = wait_for_bodies(config)
+        state = settled(config)
         assert made.stop() == [0] * len(WORKERS), "workers end well when they are asked to"
     with psycopg.connect(config.postgres_url or "", row_factory=dict_row) as database:
         rows = database.execute(ROWS, ([one["base_url"] for one in asked],)).fetchall()
@@ -75,13 +60,9 @@ def test_killed_workers_lose_nothing_and_change_nothing(stack_config: MakeConfig
             for _ in made.arrivals(asked, datetime(2000, 1, 1, tzinfo=UTC), PATIENCE):
                 pass
             seconds = time.monotonic() - began
-            wanted = wait_for_bodies(quiet)
+            wanted = settled(quiet)
         # The same database and bucket would hide what the second run loses.
-        with psycopg.connect(quiet.postgres_url or "", autocommit=True) as database:
-            database.execute(
-                "TRUNCATE ingest_request, ingest_file_result, file_meta, cdx, html_meta, xml_meta, pdf_meta"
-            )
-        empty_bucket(quiet)
+        empty(quiet)
         killed = quiet.model_copy(update={"env": "prod"})
         with pipeline(killed, web, tmp_path / "killed.log") as made:
             made.start(*workers)
@@ -93,13 +74,4 @@ def test_killed_workers_lose_nothing_and_change_nothing(stack_config: MakeConfig
                 made.start(name)
             for _ in made.arrivals(asked, datetime(2000, 1, 1, tzinfo=UTC), PATIENCE):
                 pass
-            assert wait_for_bodies(killed) == wanted
-
-
-def empty_bucket(config: Config) -> None:
-    from sandcrawler.persist.blobs import client  # noqa: PLC0415
-
-    s3 = client(config)
-    for page in s3.get_paginator("list_objects_v2").paginate(Bucket=config.s3_bucket):
-        for found in page.get("Contents", ()):
-            s3.delete_object(Bucket=config.s3_bucket, Key=found["Key"])
+            assert settled(killed) == wanted
