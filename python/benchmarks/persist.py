@@ -31,8 +31,8 @@ from sandcrawler.persist.blobs import BlobSink
 from sandcrawler.persist.bodies import Blob
 from sandcrawler.persist.postgres import PostgresSink
 from sandcrawler.persist.results import Arrival
-from sandcrawler.persist.rows import Row, rows
-from sandcrawler.persist.tables import BY_NAME, TABLES
+from sandcrawler.persist.rows import rows
+from sandcrawler.persist.tables import BY_NAME, TABLES, Row
 
 BATCH = 500
 

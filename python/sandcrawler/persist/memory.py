@@ -8,8 +8,8 @@ from typing import Any
 from sandcrawler import names
 from sandcrawler.persist.bodies import Blob
 from sandcrawler.persist.results import Arrival
-from sandcrawler.persist.rows import Row, rows
-from sandcrawler.persist.tables import BY_NAME, TABLES, Table
+from sandcrawler.persist.rows import rows
+from sandcrawler.persist.tables import BY_NAME, TABLES, Row, Table, stays
 
 
 class MemoryTables:
@@ -42,13 +42,6 @@ class MemoryTables:
             }
             for _, row in sorted(self.held[name].items())
         ]
-
-
-def stays(table: Table, held: Row, later: Row) -> Row:
-    """Which of two rows of one key stays; `later` came later in Kafka order."""
-    if table.newest:
-        return later if later[table.moment] >= held[table.moment] else held
-    return later if later[table.moment] < held[table.moment] else held
 
 
 class MemoryBlobs:

@@ -20,10 +20,9 @@ from sandcrawler import names
 from sandcrawler.config import Config
 from sandcrawler.errors import Unavailable
 from sandcrawler.persist.database import connect, translated, unsilenced
-from sandcrawler.persist.memory import stays
 from sandcrawler.persist.results import Arrival
-from sandcrawler.persist.rows import Row, rows
-from sandcrawler.persist.tables import BY_NAME, TABLES, Table
+from sandcrawler.persist.rows import rows
+from sandcrawler.persist.tables import BY_NAME, TABLES, Row, Table, stays
 
 log = structlog.get_logger()
 

@@ -13,9 +13,8 @@ from pydantic_core import to_json
 
 from sandcrawler.names import Table
 from sandcrawler.persist.results import Arrival
+from sandcrawler.persist.tables import Row
 from sandcrawler.status import JUDGED, KEPT, Status
-
-Row = dict[str, Any]
 
 # Bytes of UTF-8, the CHECKs of sql/migrations/: an entry of a b-tree index holds 2,704 bytes.
 BASE_URL_BYTES = 1500

@@ -11,10 +11,11 @@ the newest result's view of those stays, too, so the end does not depend on the 
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from sandcrawler import names
 
+Row = dict[str, Any]
 Type = Literal["text", "int4", "int8", "bool", "timestamptz", "jsonb"]
 
 
@@ -145,3 +146,10 @@ TABLES: tuple[Table, ...] = (
 )
 
 BY_NAME: Mapping[names.Table, Table] = {table.name: table for table in TABLES}
+
+
+def stays(table: Table, held: Row, later: Row) -> Row:
+    """Which of two rows of one key stays; `later` came later in Kafka order."""
+    if table.newest:
+        return later if later[table.moment] >= held[table.moment] else held
+    return later if later[table.moment] < held[table.moment] else held

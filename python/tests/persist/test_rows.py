@@ -9,8 +9,8 @@ from pydantic_core import from_json
 
 from sandcrawler.names import Table
 from sandcrawler.persist import results
-from sandcrawler.persist.rows import Row, rows
-from sandcrawler.persist.tables import BY_NAME
+from sandcrawler.persist.rows import rows
+from sandcrawler.persist.tables import BY_NAME, Row
 from sandcrawler.status import JUDGED, Status
 from tests.persist.documents import raw, result, sha1
 
