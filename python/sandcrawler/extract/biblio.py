@@ -63,7 +63,7 @@ def _read(found: Found, field: str, row: Row, document: Document) -> tuple[Any, 
         many = tuple(one for value in read for one in (value if isinstance(value, tuple) else (value,)))
         if field == "contrib_names":
             many = _once(many)
-            if _is_site(many, named, found):
+            if _is_site(many, named, found) or _is_unsplit(many, row, found):
                 continue
         return (tuple(dict.fromkeys(many)) if field in {"keywords", "component_urls"} else many), named
     return None, ""
@@ -84,6 +84,15 @@ def _once(names: tuple[str, ...]) -> tuple[str, ...]:
 def _is_site(names: tuple[str, ...], source: str, found: Found) -> bool:
     """Whether the only "author" is the site or the publisher."""
     return len(names) == 1 and source.startswith(_WEAK_NAMES) and found.titles.is_site(names[0])
+
+
+def _is_unsplit(names: tuple[str, ...], row: Row, found: Found) -> bool:
+    """Whether one "name" is a list with commas, which is never split: another source has the same people one by one."""
+    if len(names) != 1 or names[0].count(",") < 1 or len(names[0].split()) < 4:
+        return False
+    words = set(re.findall(r"\w+", names[0].casefold()))
+    lists = ([name for text in found.get(source)[0] for name in row.read(text) or ()] for source in row.sources)
+    return any(len(people) > 1 and set(re.findall(r"\w+", " ".join(people).casefold())) <= words for people in lists)
 
 
 def _names(found: Found, values: Values, sources: Sources) -> None:

@@ -53,7 +53,7 @@ FIELDS: Mapping[str, Row] = {
     "contrib_names": _row(
         read.names,
         "citation_author citation_authors bepress_citation_author bepress_citation_authors eprints.creators_name"
-        " wkhealth_authors dc.creator dc.creator.personalname dc.creator.author dc.contributor.author dcterms.creator"
+        " wkhealth_authors dc.creator.personalname dc.creator dc.creator.author dc.contributor.author dcterms.creator"
         " ld:author ld:creator dc.contributor coins:rft.au parsely-author sailthru.author article.author author"
         " dc.creator.corporatename html:byline html:rel-author",
         many=True,
@@ -158,7 +158,7 @@ FIELDS: Mapping[str, Row] = {
     "references": _row(read.line, "citation_reference citation_references", many=True),
     "pdf_fulltext_url": _row(
         read.url,
-        "citation_pdf_url bepress_citation_pdf_url wkhealth_pdf_url fulltext_pdf html:eprints-pdf"
+        "citation_pdf_url bepress_citation_pdf_url wkhealth_pdf_url fulltext_pdf html:listed-pdf"
         " link:alternate+application/pdf link:item+application/pdf ld:pdf",
     ),
     "html_fulltext_url": _row(

@@ -20,6 +20,7 @@ SITE_SOURCES = (
     "og.site_name", "og-site-name", "application-name", "citation_journal_title", "prism.publicationname",
     "citation_publisher", "dc.publisher", "citation_conference_title", "dc.source", "apple-mobile-web-app-title",
 )  # fmt: skip
+LINK_RELS = {"canonical", "cite-as", "license", "alternate", "item"}
 _SCHEMES = frozenset({"doi", "issn", "isbn", "pmid", "pmcid"})
 _ITEMPROPS = ("citation_", "dc.", "dcterms.", "prism.")
 # What content systems put on <body> where a page is one post.
@@ -81,16 +82,17 @@ class Found:
     def _links(self) -> Mapping[str, list[str]]:
         links: dict[str, list[str]] = {}
         for link in self._document.root.iter("link"):
-            address = self._document.absolute(link.get("href") or "")
+            rels = LINK_RELS & set((link.get("rel") or "").lower().split())
+            address = self._document.absolute(link.get("href") or "") if rels else None
             kind = (link.get("type") or "").partition(";")[0].strip().lower()
-            for rel in (link.get("rel") or "").lower().split() if address else ():
+            for rel in rels if address else ():
                 links.setdefault(f"{rel} {kind}".strip(), []).append(str(address))
         return links
 
     @cached_property
     def _coins(self) -> Mapping[str, list[str]]:
         """The page's COinS, if it has one: many describe the works that it cites or lists."""
-        spans = {span.get("title") for span in self._document.root.xpath("//*[contains(@class,'Z3988')][@title]")}
+        spans = {span.get("title") for span in self._document.root.xpath("//span[@title][contains(@class,'Z3988')]")}
         if len(spans) != 1:
             return {}
         coins: dict[str, list[str]] = {}

@@ -10,6 +10,8 @@ from html import unescape
 from sandcrawler.extract.biblio_words import ACCOUNTS, ISO_639_1, LANGUAGE_NAMES, OLD_CODES, PLACEHOLDERS
 from sandcrawler.extract.text import tidy
 
+MAX_CHARACTERS = 50_000  # of one value; the longest honest one is an abstract or a reference
+
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _INLINE = (
     "i|b|em|strong|sub|sup|span|font|u|a|tt|small|big|inf|sc|italic|bold|monospace|code|abbr|cite|q|mark|nobr|wbr|s"
@@ -20,10 +22,10 @@ _BLOCK = (
     "|blockquote|center|pre|label"
 )
 _TAG = re.compile(
-    rf"<(?:!--.*?--|/?(?P<inline>{_INLINE})(?=[\s/>])|/?(?P<block>{_BLOCK})(?=[\s/>]))[^<>]*>",
+    rf"<!--.*?(?:-->|\Z)|<(?:/?(?P<inline>{_INLINE})(?=[\s/>])|/?(?P<block>{_BLOCK})(?=[\s/>]))[^<>]*>",
     re.IGNORECASE | re.DOTALL,
 )
-_HIDDEN = re.compile(r"<(script|style|annotation(?:-xml)?|tex-math)\b.*?</\1\s*>", re.IGNORECASE | re.DOTALL)
+_HIDDEN = re.compile(r"<(script|style|annotation(?:-xml)?|tex-math)\b.*?(?:</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL)
 _TEMPLATE = re.compile(r"\{\{.*\}\}|\$\{.*\}|\[%.*%\]|<%.*%>|%[A-Z_]+%|@@.*@@|\{[\w.]+\}|\[\w+[:_-][\w:-]+\]")
 
 _LABEL = re.compile(
@@ -34,6 +36,8 @@ _DASH = re.compile(r"\s*(?:--+|[-‐‑–—−])\s*")
 _NAME_TAIL = re.compile(r"[\s,;*†‡§¶#]+$")
 _BYLINE = re.compile(r"^(?:by|von|por|par)\s*:?\s+(?=\S)", re.IGNORECASE)
 _URL = re.compile(r"https?://[^\s\"'<>()]+|(?<![\w./])//[\w.-]+\.\w+/[^\s\"'<>()]*", re.IGNORECASE)
+# dc.Publisher of one platform: "SAGE PublicationsSage UK: London, England", "ACMPUB27New York, NY, USA"
+_GLUED_PLACE = re.compile(r"(?:PUB\d+|(?<=[a-z])(?=Sage (?:UK|CA|US|India|Publications):?))(?:Sage|New York).*$")
 # "Shore Notes; Vol. 3 (2020)", "Nature 2021 596:7873", "Metabolites 2014, Vol. 4, Pages 932-945"
 _CITATION_TAIL = re.compile(
     r"\s*(?:;.*|[,.(]?\s+(?:vol(?:ume)?|no|issue|núm|pp?)\b\.?\s*\d.*|[,(]?\s*\b(?:1[5-9]|20)\d\d\b\s*[,;:).\d].*)$",
@@ -58,7 +62,7 @@ def decoded(text: str) -> str:
 
 def line(text: str) -> str | None:
     """One line of clean text, without markup; None where nothing is left or a placeholder stands there."""
-    plain = decoded(text)
+    plain = decoded(text[:MAX_CHARACTERS])
     if "<" in plain:
         plain = _TAG.sub(lambda found: "" if found["inline"] else " ", _HIDDEN.sub(" ", plain))
     plain = tidy(plain)
@@ -91,7 +95,7 @@ def keywords(text: str) -> tuple[str, ...] | None:
 def organisation(text: str) -> str | None:
     """A publisher's name; its web address is none."""
     plain = line(text)
-    return None if plain is None or _URL.match(plain) else plain
+    return None if plain is None or _URL.match(plain) else _GLUED_PLACE.sub("", plain)
 
 
 def container(text: str) -> str | None:

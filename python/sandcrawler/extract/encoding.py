@@ -43,7 +43,7 @@ _NOT_SO = {"utf-16le": "utf-8", "utf-16be": "utf-8", "x-user-defined": "windows-
 _PYTHON_NAMES = {"cp932": "shift_jis", "cp949": "euc-kr", "cp950": "big5", "mac_cyrillic": "x-mac-cyrillic"}
 _NON_ASCII = re.compile(rb"[\x80-\xff]+")
 _ASCII_LETTERS = re.compile(rb"[A-Za-z]+")
-_MARKUP = re.compile(rb"<(?:script|style)\b.*?</(?:script|style)|<!--.*?-->|<[^>]*>", re.IGNORECASE | re.DOTALL)
+_MARKUP = re.compile(rb"<(script|style)\b.*?(?:</\1|\Z)|<!--.*?(?:-->|\Z)|<[^>]*(?:>|\Z)", re.IGNORECASE | re.DOTALL)
 
 # What XML 1.0 cannot hold, as characters and as the references that would make them.
 _UNFIT = re.compile("[\x00-\x08\x0b\x0e-\x1f\ud800-\udfff\ufffe\uffff]")

@@ -18,7 +18,7 @@ MAX_CHARACTERS = 4_000_000  # of all scripts of a page together
 MAX_NODES = 20_000
 
 _WRAPPING = re.compile(r"^\s*(?://)?\s*(?:<!--|<!\[CDATA\[)|(?://)?\s*(?:-->|\]\]>)\s*$")
-_COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|/\*.*?\*/|^\s*//[^\n]*', re.DOTALL | re.MULTILINE)
+_COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|/\*.*?(?:\*/|\Z)|^\s*//[^\n]*', re.DOTALL | re.MULTILINE)
 _TRAILING_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', re.DOTALL)
 _DECODER = json.JSONDecoder(strict=False)
 

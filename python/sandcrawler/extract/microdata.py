@@ -2,12 +2,15 @@
 
 from typing import Any
 
+from lxml import etree
 from lxml.html import HtmlElement
 
 from sandcrawler.extract.document import Document
-from sandcrawler.extract.jsonld import Node
+from sandcrawler.extract.jsonld import Node, types
+from sandcrawler.extract.text import text_of
 
 MAX_PROPERTIES = 3000  # a page describes one article; more is a catalogue
+_SCOPE = etree.XPath("ancestor::*[@itemscope][1]")
 _WHOLE_TEXT = frozenset({"articleBody", "text", "articlebody"})
 
 # Where an element keeps its value; all others in their text.
@@ -18,19 +21,22 @@ _VALUE = {
 }  # fmt: skip
 
 
-def nodes(document: Document) -> list[Node]:
-    """The items of a page that are no property of another item, in document order."""
-    items: dict[HtmlElement, Node] = {
-        element: {"@type": (element.get("itemtype") or "").split()}
-        for element in document.root.xpath("//*[@itemscope]")
-    }
-    if not items:
+def nodes(document: Document, wanted: set[str]) -> list[Node]:
+    """The items of a page that are no property of another item, in document order.
+
+    `wanted`: types without namespace. Where there is no item of one of them (most pages mark up only their trail of
+    breadcrumbs), nothing is read.
+    """
+    found: list[HtmlElement] = document.root.xpath("//*[@itemscope]")
+    items: dict[HtmlElement, Node] = {element: {"@type": (element.get("itemtype") or "").split()} for element in found}
+    if not any(wanted & set(types(node)) for node in items.values()):
         return []
     inner = set()
     for element in document.root.xpath("//*[@itemprop]")[:MAX_PROPERTIES]:
-        owner = next((items[above] for above in element.iterancestors() if above in items), None)
-        if owner is None:
+        above: Any = _SCOPE(element)
+        if not above:
             continue
+        owner = items[above[0]]
         nested = items.get(element)
         if nested is not None:
             inner.add(element)
@@ -43,7 +49,7 @@ def nodes(document: Document) -> list[Node]:
 def _value(element: HtmlElement) -> Any:
     attribute = _VALUE.get(element.tag)
     stated = element.get("content") or (element.get(attribute) if attribute else None)
-    if stated and attribute == "href" and element.tag == "a" and (shown := element.text_content().strip()):
+    if stated and attribute == "href" and element.tag == "a" and (shown := text_of(element, 1000).strip()):
         # <a itemprop="author" href="/u/7">Lena Marek</a> means the name.
         return {"name": shown, "url": stated}
-    return stated or element.text_content()[:20_000]
+    return stated or text_of(element, 20_000)

@@ -103,12 +103,14 @@ class Described:
             ][:100]
             yield from level
 
-    def _texts(self, value: Any) -> Iterator[str]:
+    def _texts(self, value: Any, depth: int = 0) -> Iterator[str]:
         """The text of a value: itself, or what a node is called."""
+        if depth > MAX_DEPTH:
+            return
         if isinstance(value, list):
             for item in value[:MAX_VALUES]:
                 if not isinstance(item, list):
-                    yield from self._texts(item)
+                    yield from self._texts(item, depth + 1)
         elif isinstance(value, dict):
             node = self._resolved(value)
             called = next((node[key] for key in ("@value", "name", "value", "termCode") if node.get(key)), None)
@@ -119,7 +121,7 @@ class Described:
                     (node[key] for key in ("alternateName", "url", "@id") if isinstance(node.get(key), str)), None
                 )
             if not isinstance(called, dict):
-                yield from self._texts(called)
+                yield from self._texts(called, depth + 1)
         elif isinstance(value, str) or (isinstance(value, int | float) and not isinstance(value, bool)):
             yield str(value)
 
@@ -127,16 +129,17 @@ class Described:
 def describe(document: Document, titles: tuple[str, ...]) -> Described:
     """What the page's JSON-LD and microdata say of its article. `titles`: what the page says its title is."""
     described = jsonld.nodes(document)
+    known = jsonld.index(described)
     works = []
-    if work := _own(described, jsonld.index(described), document, titles):
+    if work := _own(described, known, document, titles):
         works.append(("ld", work))
-    items = microdata.nodes(document)
+    items = microdata.nodes(document, set().union(*WORKS))
     if work := _own(items, {}, document, titles):
         works.append(("microdata", work))
     sites = tuple(
         name for node in described if _SITE & set(jsonld.types(node)) and isinstance(name := node.get("name"), str)
     )
-    return Described(tuple(works), jsonld.index(described), sites)
+    return Described(tuple(works), known, sites)
 
 
 def _own(top: list[Node], known: dict[str, Node], document: Document, titles: tuple[str, ...]) -> Node | None:
@@ -149,7 +152,7 @@ def _own(top: list[Node], known: dict[str, Node], document: Document, titles: tu
         candidates.append(node)
     for wanted in WORKS:
         works = [node for node in candidates if wanted & set(jsonld.types(node))]
-        works = [node for place, node in enumerate(works) if not any(node is earlier for earlier in works[:place])]
+        works = list({id(node): node for node in works}.values())
         if len(works) == 1:
             return works[0]
         if works:

@@ -13,6 +13,7 @@ from lxml.html import HtmlElement
 from sandcrawler.extract import identifiers
 from sandcrawler.extract.biblio_values import line
 from sandcrawler.extract.document import Document
+from sandcrawler.extract.text import text_of
 from sandcrawler.extract.titles import Titles
 
 MAX_ABSTRACT = 10_000  # characters; a marked element with more wraps the page
@@ -117,7 +118,7 @@ class Shown:
     def rel_author(self) -> list[str]:
         """Who wrote the post: where the links rel=author do not agree, it is a list of posts."""
         links = self._related("author") if self._kind.is_work else []
-        names = {name for a in links if (name := line(a.text_content()))}
+        names = {name for a in links if (name := line(text_of(a, 200)))}
         return list(names) if len(names) == 1 else []
 
     def byline(self) -> list[str]:
@@ -130,11 +131,11 @@ class Shown:
                 if "given-name" in (e.get("class") or "")
             ]
             if given and not _in_list(surname):
-                names.append(f"{given[0].text_content()} {surname.text_content()}")
+                names.append(f"{text_of(given[0], 200)} {text_of(surname, 200)}")
         if names or not self._kind.is_post:
             return names
         cards = {
-            name for card in self._document.root.xpath(_HCARD)[:MAX_ELEMENTS] if (name := line(card.text_content()))
+            name for card in self._document.root.xpath(_HCARD)[:MAX_ELEMENTS] if (name := line(text_of(card, 200)))
         }
         return list(cards) if len(cards) == 1 else []
 
@@ -148,8 +149,10 @@ class Shown:
         links = self._document.root.xpath("//a[@rel and @href]")
         return [a for a in links if rel in a.get("rel").lower().split()][:MAX_ELEMENTS]
 
-    def eprints_pdf(self) -> list[str]:
-        return [text for text in self._metas.get("eprints.document_url", []) if text.lower().endswith(".pdf")]
+    def listed_pdf(self) -> list[str]:
+        """EPrints lists all files of a record, Dublin Core all names of a work: the PDF among them."""
+        stated = self._metas.get("eprints.document_url", []) + self._metas.get("dc.identifier", [])
+        return [text for text in stated if text.lower().endswith(".pdf") and text.startswith("http")]
 
     def alternates(self, kinds: tuple[str, ...], wanted: str = "") -> list[str]:
         """Addresses of <link rel=alternate> of these types whose title and address name no feed, export or record."""
@@ -181,7 +184,7 @@ SHOWN: Mapping[str, Callable[[Shown], list[str]]] = {
     "rel-author": Shown.rel_author,
     "published": Shown.published,
     "rel-license": Shown.rel_license,
-    "eprints-pdf": Shown.eprints_pdf,
+    "listed-pdf": Shown.listed_pdf,
     "alternate-html": lambda shown: shown.alternates(("text/html",), "full"),
     "alternate-xml": lambda shown: shown.alternates(_XML_TYPES),
 }
@@ -195,10 +198,10 @@ def _in_list(element: HtmlElement) -> bool:
 
 def _paragraphs(element: HtmlElement) -> str:
     """The text of an element's paragraphs, without buttons and headings; all of its text where it has none."""
-    paragraphs = " ".join(p.text_content() for p in element.iterdescendants("p"))
-    return paragraphs if len(paragraphs.strip()) >= 150 else str(element.text_content())
+    paragraphs = " ".join(text_of(p, MAX_ABSTRACT) for p in list(element.iterdescendants("p"))[:50])
+    return paragraphs if len(paragraphs.strip()) >= 150 else text_of(element, MAX_ABSTRACT + 1)
 
 
 def _links_or_text(element: HtmlElement) -> list[str]:
     links = [element.get("href"), *(a.get("href") for a in element.iterdescendants("a"))][:20]
-    return [link for link in links if link] or [" ".join(element.itertext())[:500].strip()]
+    return [link for link in links if link] or [text_of(element, 500).strip()]

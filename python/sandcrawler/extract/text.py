@@ -3,6 +3,8 @@
 import re
 import unicodedata
 
+from lxml.html import HtmlElement
+
 # Scripts that write without blanks: Thai, Lao, Khmer, kana, bopomofo, ideographs. Hangul has blanks.
 _UNSPACED = r"\u0e00-\u0eff\u1780-\u17ff\u3040-\u312f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _IDEOGRAPH = re.compile(f"[{_UNSPACED}]")
@@ -14,6 +16,17 @@ def count_words(text: str) -> int:
     """Words of a text: what blanks separate, and in scripts without blanks two characters for a word."""
     words = sum(any(map(str.isalnum, word)) for word in text.split())
     return words if text.isascii() else words + len(_IDEOGRAPH.findall(text)) // 2
+
+
+def text_of(element: HtmlElement, limit: int) -> str:
+    """At most so many characters of an element's text: unclosed elements hold the rest of a page of many MB."""
+    pieces, length = list[str](), 0
+    for piece in element.itertext():
+        pieces.append(str(piece))
+        length += len(piece)
+        if length >= limit:
+            break
+    return "".join(pieces)[:limit]
 
 
 def tidy(text: str) -> str:

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from sandcrawler.extract.biblio_values import line
 from sandcrawler.extract.biblio_words import IDLE_TITLES
 from sandcrawler.extract.document import Document
+from sandcrawler.extract.text import text_of
 
 _SEPARATOR = re.compile(r"\s+[|\-–—·•»«>/~]+\s+|\s*\|+\s*|\s*::+\s*|\s+:\s+")
 _ASIDE = frozenset({"nav", "footer", "aside"})
@@ -32,7 +33,7 @@ class Titles:
         """The page's h1, then its h2, that have text and are not the site's name."""
         found: dict[str, list[str]] = {"h1": [], "h2": []}
         for element in list(self._document.root.iter("h1", "h2"))[:MAX_HEADINGS]:
-            text = line(element.text_content()[: 2 * MAX_CHARACTERS])
+            text = line(text_of(element, 2 * MAX_CHARACTERS))
             aside = any(above.tag in _ASIDE for above in element.iterancestors())
             if text and not aside and not self.is_site(text) and text.lower() not in IDLE_TITLES:
                 found[element.tag].append(text)
@@ -42,7 +43,7 @@ class Titles:
     def title(self) -> str | None:
         """The text of <title>."""
         element = next((e for e in self._document.root.iter("title") if not _drawn(e)), None)
-        return line(element.text_content()[: 4 * MAX_CHARACTERS]) if element is not None else None
+        return line(text_of(element, 4 * MAX_CHARACTERS)) if element is not None else None
 
     def without_site(self, title: str | None) -> str | None:
         """A title without the site's name, None where nothing else is in it."""

@@ -15,7 +15,8 @@ DAYS = {
         |May 6, 2010|6th of May, 2010|May 6th 2010|2010 May 6
         |2010-May-06|06-May-2010|Thu May 06 2010|Thu, 06 May 2010 07:00:00 GMT
         |Thu May 06 00:00:00 EDT 2010|Thu May 06 2010 02:00:00 GMT+0200 (CEST)
-        |6 de mayo de 2010|6 mai 2010|6. Mai 2010|6 мая 2010|6 maja 2010|2010年5月6日|2010년 5월 6일|Published: 6 May 2010|Available online 6 May 2010|٦ مايو ٢٠١٠
+        |6 de mayo de 2010|6 mai 2010|6. Mai 2010|6 мая 2010|6 maja 2010|2010年5月6日|2010년 5월 6일
+        |Published: 6 May 2010|Available online 6 May 2010|٦ مايو ٢٠١٠
         |6 Μαΐου 2010|６ May ２０１０""",
     "2015-01-01": "01/01/2015|1 janvier 2015|1er janvier 2015",
     "2019-12-31": "31/12/2019|12/31/2019|31-12-2019",

@@ -99,7 +99,7 @@ PIECES = r"""
 <meta_name=citation_ title author doi date pdf_url _content=' '> " <script_type=application/ld+json> </script>
 [ ] { } , null
 {"@type":"Article","author": "@id":"#a" 1e999 \ud800 <title> </title> <div_itemscope_itemtype=Article> <h1> %00%ed%a0%80
-<b_itemprop=author_itemscope> <span_class=Z3988_title='rft.au= &#0; &amp;amp; &#xD800; 10.5555/x 2020-02-30 
+<b_itemprop=author_itemscope> <span_class=Z3988_title='rft.au= &#0; &amp;amp; &#xD800; 10.5555/x 2020-02-30
 <base_href='//['>
 """.replace("_", " ").split()
 SOUP = st.lists(
