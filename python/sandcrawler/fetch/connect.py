@@ -36,8 +36,9 @@ class SystemResolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
+        name = host.encode("ascii")  # as text, Python's own IDN codec would refuse odd but harmless names
         answer = await asyncio.get_running_loop().run_in_executor(
-            self._threads, lambda: socket.getaddrinfo(host, port, family=family, type=socket.SOCK_STREAM)
+            self._threads, lambda: socket.getaddrinfo(name, port, family=family, type=socket.SOCK_STREAM)
         )
         return [
             ResolveResult(hostname=host, host=str(found[0]), port=port, family=kind, proto=proto, flags=0)
