@@ -6,13 +6,13 @@ class="abstract") for what is inside it, or by a heading ("References") for what
 in `lexicon`. The walk does not recurse, so no depth can hurt it.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+import re
+from dataclasses import dataclass
 
 from lxml import etree
 from lxml.etree import _Element
 
-from sandcrawler.extract.lexicon import Zone, heading_zone, named_zone
+from sandcrawler.extract.lexicon import CONTAINERS, Zone, heading_zone, named_zone
 
 _SKIPPED = frozenset(
     {"script", "style", "noscript", "template", "iframe", "object", "embed", "applet", "svg", "math", "button"}
@@ -45,29 +45,24 @@ _LONGEST = {Zone.ABSTRACT: 600, Zone.CHROME: 400}
 _HEADING_WORDS = 15
 # The rank of a heading that is none in the markup: <p><b>Abstract</b></p>, <td>Abstract</td>.
 _LABEL = 7
+# Scripts that write without blanks (Thai, Lao, Khmer, kana, ideographs): two characters for a word.
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1780-\u17ff\u3040-\u312f\u3400-\u4dbf\u4e00-\u9fff]")
+_NO_HEADING: tuple[int, Zone, _Element | None] = (9, Zone.BODY, None)
 
 
 @dataclass(slots=True)
 class Block:
     """Text between two block boundaries. `level`: 1 to 6 for a heading, else 0. `linked`: words within links.
 
-    `code`: preformatted (program text, records to export).
+    `runs`: running text, that is, a paragraph rather than a label, a list of links or of names, a heading, a program.
     """
 
     level: int
     zone: Zone
-    code: bool = False
-    pieces: list[str] = field(default_factory=list)
-    linked: int = 0
-    text: str = ""
-    words: int = 0
-
-    @property
-    def runs(self) -> bool:
-        """Running text: a paragraph rather than a label, a list of links or of names, a heading, a program."""
-        if self.level or self.code or self.words < _PARAGRAPH_WORDS or self.linked >= self.words / 2:
-            return False
-        return sum(word[0].isupper() for word in self.text.split()) <= self.words / 2
+    text: str
+    words: int
+    linked: int
+    runs: bool
 
     @property
     def of_links(self) -> bool:
@@ -80,84 +75,93 @@ def list_blocks(root: _Element) -> list[Block]:
     walk = _Walk()
     events = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
     for event, element in events:
+        tag = element.tag
         if event == "start":
-            if element.tag in _SKIPPED:
+            if tag in _SKIPPED:
                 events.skip_subtree()
-            else:
-                walk.enter(element)
-        elif event == "end":
-            walk.leave(element)
-        if event != "start" and element.tail and element is not root:
-            walk.add(element.tail)
-    walk.finish()
+                continue
+            if tag not in _INLINE:
+                walk.enter(element, tag)
+            walk.links += tag == "a"
+            text = element.text
+        else:
+            if event == "end" and tag not in _INLINE and tag not in _SKIPPED:
+                walk.leave(element, tag)
+            walk.links -= tag == "a"
+            text = element.tail if element is not root else None
+        if text:
+            walk.add(text)
+    walk.open(0)
     return walk.blocks
 
 
-def as_body(blocks: Iterable[Block]) -> tuple[_Element, int]:
-    """Blocks as a <body> of <head> and <p> as trafilatura makes one, menus left out, and the number of words in it."""
-    body, total = etree.Element("body"), 0
-    for block in blocks:
-        if block.zone is not Zone.CHROME and not block.of_links:
-            etree.SubElement(body, "head" if block.level else "p").text = block.text
-            total += block.words
-    return body, total
-
-
 class _Walk:
-    """The state of one walk: the open zones, the block being filled, the heading whose zone holds."""
+    """The state of one walk: the open zone, the block being filled, the heading whose zone holds."""
 
     def __init__(self) -> None:
         self.blocks: list[Block] = []
-        self._zones: list[tuple[_Element, Zone, int]] = []
-        self._headed: tuple[int, Zone, _Element | None] = (9, Zone.BODY, None)
+        self.links = 0
+        self._opened: tuple[_Element, Zone, int] | None = None  # what opened it, and the number of blocks before it
+        self._headed: tuple[int, Zone, _Element | None] = _NO_HEADING
         self._headed_words = 0
-        self._links = self._breaks = 0
-        self._block = Block(0, Zone.BODY)
+        self._breaks = 0
+        self._pieces: list[str] = []
+        self._linked = 0
+        self._level = 0
+        self._code = False
 
-    def enter(self, element: _Element) -> None:
-        tag = element.tag
-        self._links += tag == "a"
-        self._breaks += tag == "br"
-        zone = _ZONES.get(tag) or named_zone(element)
-        if zone and not self._zones:
-            self._zones.append((element, zone, len(self.blocks)))
-        if tag not in _INLINE and (tag != "br" or self._breaks > 1):
-            self._open(_HEADINGS.get(tag, 0))
-            self._block.code = tag == "pre"
-        if element.text:
-            self.add(element.text)
-
-    def leave(self, element: _Element) -> None:
-        tag = element.tag
-        if tag in _SKIPPED:
-            return
-        self._links -= tag == "a"
+    def enter(self, element: _Element, tag: str) -> None:
+        if self._opened is None:
+            zone = _ZONES.get(tag) or (named_zone(element) if tag in CONTAINERS else None)
+            if zone:
+                self.open(0)
+                self._opened = (element, zone, len(self.blocks))
         if tag == "br":
-            self._block.pieces.append(" ")
-        elif tag not in _INLINE:
-            self._open(0, element if tag in _HEADINGS else None)
-        if self._zones and self._zones[-1][0] is element:
-            self._open(0)
-            _, zone, start = self._zones.pop()
-            if zone is Zone.CHROME and tag not in _ZONES:
-                self._judge(start)
-            self._block.zone = self._zone()
+            self._breaks += 1
+        if tag != "br" or self._breaks > 1:
+            self.open(_HEADINGS.get(tag, 0))
+            self._code = tag == "pre"
+
+    def leave(self, element: _Element, tag: str) -> None:
+        if tag == "br":
+            self._pieces.append(" ")
+            return
+        self.open(0, element if tag in _HEADINGS else None)
+        if self._opened is not None and self._opened[0] is element:
+            if self._opened[1] is Zone.CHROME and tag not in _ZONES:
+                self._judge(self._opened[2])
+            self._opened = None
         if self._headed[2] is element and self._headed_words > 10:
-            self._headed = (9, Zone.BODY, None)
-            self._block.zone = self._zone()
+            self._headed = _NO_HEADING
 
     def add(self, text: str) -> None:
+        self._pieces.append(text)
         if not text.isspace():
             self._breaks = 0
-            if self._links:
-                self._block.linked += len(text.split())
-        self._block.pieces.append(text)
+            if self.links > 0:
+                self._linked += len(text.split())
 
-    def finish(self) -> None:
-        self._open(0)
+    def open(self, level: int, heading: _Element | None = None) -> None:
+        """Close the block being filled (`heading`: the element that it was), and open another of this level."""
+        if self._pieces:
+            words = "".join(self._pieces).split()
+            self._pieces.clear()
+            if words:
+                self._close(words, heading)
+        self._level, self._code, self._linked = level, False, 0
 
-    def _zone(self) -> Zone:
-        return self._zones[-1][1] if self._zones else self._headed[1]
+    def _close(self, words: list[str], heading: _Element | None) -> None:
+        text, count = " ".join(words), len(words)
+        if not text.isascii():
+            count += len(_UNSPACED.findall(text)) // 2
+        runs = count >= _PARAGRAPH_WORDS and self._linked < count / 2 and not self._level and not self._code
+        runs = runs and sum(word[0].isupper() for word in words) <= count / 2
+        zone = self._opened[1] if self._opened else self._headed[1]
+        block = Block(self._level, zone, text, count, self._linked, runs)
+        self.blocks.append(block)
+        self._headed_words += count
+        if self._opened is None:
+            self._head(block, heading)
 
     def _judge(self, start: int) -> None:
         """What a name calls a menu and holds pages of running text is none: its blocks belong to the body."""
@@ -166,26 +170,12 @@ class _Walk:
             for block in inside:
                 block.zone = Zone.BODY
 
-    def _open(self, level: int, heading: _Element | None = None) -> None:
-        """Close the block being filled and open another."""
-        block = self._block
-        if block.pieces:
-            block.text = " ".join("".join(block.pieces).split())
-            block.pieces = []
-        if block.text:
-            block.words = block.text.count(" ") + 1
-            self.blocks.append(block)
-            self._headed_words += block.words
-            if not self._zones:
-                self._head(block, heading)
-        self._block = Block(level, self._zone())
-
     def _head(self, block: Block, heading: _Element | None) -> None:
         """A heading says what follows it, until the next of its rank or the end of the element that holds it."""
         rank, held, _ = self._headed
         if block.words > _HEADING_WORDS or (block.linked and not block.level):
             if self._headed_words > _LONGEST.get(held, 1 << 30):
-                self._headed = (9, Zone.BODY, None)
+                self._headed = _NO_HEADING
             return
         zone = heading_zone(block.text)
         if not block.level and zone is None:

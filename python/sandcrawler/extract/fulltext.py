@@ -8,7 +8,6 @@ its text covers more than half of what the page shows, in clean paragraphs, the 
 
 import logging
 from collections.abc import Callable
-from copy import copy
 from typing import TypeVar
 
 from lxml import etree
@@ -16,9 +15,10 @@ from lxml.etree import _Element
 from trafilatura.core import bare_extraction
 from trafilatura.meta import reset_caches
 
-from sandcrawler.extract.blocks import as_body, list_blocks
+from sandcrawler.extract.blocks import Block
 from sandcrawler.extract.document import Document
-from sandcrawler.extract.tei import AGENT, fit, write_tei
+from sandcrawler.extract.lexicon import Zone
+from sandcrawler.extract.tei import AGENT, UNFIT, fit, write_tei
 from sandcrawler.model import Biblio, HtmlBody
 from sandcrawler.status import Status
 
@@ -31,17 +31,29 @@ logging.getLogger("trafilatura").propagate = False
 MISSED_SHARE = 0.5
 # Below this share of the page's visible words, the comparison with other extractors may change the outcome.
 SURE_SHARE = 0.55
+# What trafilatura removes anyway, gone before it makes its many copies. (Not script: it reads JSON-LD there.)
+_DROPPED = ("style", "svg", "noscript", "link", "iframe", "input", "select", "button", "textarea")
+# Pages wrap single words in <span> by the thousand, and trafilatura tests each of them. Those stay that it may drop.
+_MEANT = etree.XPath(
+    "//span[@aria-hidden or contains(@style, 'none')"
+    + "".join(f" or contains(@class, '{name}')" for name in ("hid", "print", "share", "nav", "comment", "edit", "sr-"))
+    + "]"
+)
 
 
-def full_text(document: Document, biblio: Biblio) -> tuple[HtmlBody, bytes | None]:
-    """What became of the page's text, and its TEI where that worked. Never raises but MemoryError."""
+def full_text(document: Document, biblio: Biblio, blocks: list[Block]) -> tuple[HtmlBody, bytes | None]:
+    """What became of the page's text, and its TEI where that worked. Never raises but MemoryError.
+
+    `blocks`: the same page by `list_blocks`. The document's tree is used up: no other extractor may follow.
+    """
     if not document.whole:
         return HtmlBody(status=Status.TRAFILATURA_PARSE_ERROR, agent=AGENT), None
-    tree = _fit_copy(document)
-    content = _content(tree, document.visible_words)
+    tree = _prepared(document.root)
+    content = _content(tree, blocks)
     if content is None:
         return HtmlBody(status=Status.EMPTY_XML, agent=AGENT, word_count=0), None
-    tei = _attempt(lambda: write_tei(content, biblio, document.url)) or _plain(tree, biblio, document.url)
+    tei = _attempt(lambda: write_tei(content, biblio, document.url))
+    tei = tei or _attempt(lambda: write_tei(as_body(blocks)[0], biblio, document.url))
     if tei is None:
         return HtmlBody(status=Status.HTML_TEIXML_ERROR, agent=AGENT), None
     xml, words = tei
@@ -55,15 +67,26 @@ def forget() -> None:
     reset_caches()
 
 
-def _content(tree: _Element, visible: int) -> _Element | None:
+def _content(tree: _Element, blocks: list[Block]) -> _Element | None:
     """The better of trafilatura's text and the plain walk's; None where the page has no text."""
+    visible = sum(block.words for block in blocks)
     body = _attempt(lambda: _trafilatura(tree, visible))
     words = 0 if body is None else _words(body)
     if words < SURE_SHARE * visible:
-        plain, found = as_body(list_blocks(tree))
+        plain, found = as_body(blocks)
         if words < MISSED_SHARE * found:
             return plain
     return body if words else None
+
+
+def as_body(blocks: list[Block]) -> tuple[_Element, int]:
+    """Blocks as a <body> of <head> and <p> as trafilatura makes one, menus left out, and the number of words in it."""
+    body, total = etree.Element("body"), 0
+    for block in blocks:
+        if block.zone is not Zone.CHROME and not block.of_links:
+            etree.SubElement(body, "head" if block.level else "p").text = fit(block.text)
+            total += block.words
+    return body, total
 
 
 def _trafilatura(tree: _Element, visible: int) -> _Element | None:
@@ -87,20 +110,20 @@ def _clean(body: _Element) -> bool:
     return paragraphs > 0 and tables <= paragraphs
 
 
-def _plain(tree: _Element, biblio: Biblio, url: str) -> tuple[bytes, int] | None:
-    """The plain walk as TEI: where trafilatura's body cannot be written."""
-    return _attempt(lambda: write_tei(as_body(list_blocks(tree))[0], biblio, url))
-
-
-def _fit_copy(document: Document) -> _Element:
-    """A copy that trafilatura may change: no comments, no characters that XML cannot hold."""
-    tree = copy(document.root)
-    etree.strip_tags(tree, etree.Comment, etree.ProcessingInstruction)
-    if (text := "".join(tree.itertext())) != fit(text):
-        for element in tree.iter(etree.Element):
-            element.text = element.text and fit(element.text)
-            element.tail = element.tail and fit(element.tail)
-    return tree
+def _prepared(root: _Element) -> _Element:
+    """The tree without what trafilatura drops at once, what slows it for nothing, and what XML cannot hold."""
+    for span in _MEANT(root):
+        span.tag = "kept-span"
+    etree.strip_tags(root, etree.Comment, etree.ProcessingInstruction, "span")
+    etree.strip_elements(root, *_DROPPED, with_tail=False)
+    for span in root.iter("kept-span"):
+        span.tag = "span"
+    if not UNFIT.search(etree.tostring(root, method="text", encoding="unicode")):
+        return root
+    for element in root.iter(etree.Element):
+        element.text = element.text and fit(element.text)
+        element.tail = element.tail and fit(element.tail)
+    return root
 
 
 def _words(body: _Element) -> int:

@@ -7,13 +7,14 @@ carry no bibliography of the article they hide. A full text whose TEI could not 
 """
 
 from sandcrawler.extract.biblio import extract_biblio
-from sandcrawler.extract.document import Document, parse
+from sandcrawler.extract.document import parse
 from sandcrawler.extract.fulltext import full_text
 from sandcrawler.extract.links import find_follow, find_refresh
 from sandcrawler.extract.platform import find_platform
 from sandcrawler.extract.resources import ResourceRules, default_rules, list_resources
 from sandcrawler.extract.scope import find_scope
-from sandcrawler.model import Biblio, Extracted, HtmlBody, Page
+from sandcrawler.extract.scope_evidence import Evidence
+from sandcrawler.model import Extracted, HtmlBody, Page
 from sandcrawler.status import KEPT, Scope, Status, verdict
 
 # What stands before an article or in its place.
@@ -29,8 +30,8 @@ HIDING = frozenset(
 )
 # Pages that may name a full text elsewhere.
 LANDING = frozenset({Scope.LANDINGPAGE, Scope.ARTICLE_ABSTRACT, Scope.ARTICLE_SAMPLE, Scope.STUB})
-# Pages whose text is not looked for: it is not an article's, and looking is most of the time that a page takes.
-TEXTLESS = HIDING | {Scope.LANDINGPAGE, Scope.ARTICLE_ABSTRACT, Scope.HOMEPAGE_DOMAIN}
+# Pages that may be an article. The text of others is not looked for: it is most of the time that a page takes.
+TEXTUAL = frozenset({Scope.ARTICLE_FULLTEXT, Scope.UNKNOWN, Scope.STUB, Scope.ARTICLE_SAMPLE, Scope.ISSUE_FULLTEXT})
 
 
 def extract_html(page: Page, rules: ResourceRules | None = None) -> Extracted:
@@ -41,9 +42,11 @@ def extract_html(page: Page, rules: ResourceRules | None = None) -> Extracted:
         return Extracted(Status.WRONG_SCOPE, scope=Scope.STUB, follow=refresh)
     biblio, sources = extract_biblio(document)
     platform = find_platform(document)
-    scope = find_scope(document, biblio, platform)
+    evidence = Evidence(document, biblio, platform)
+    scope = find_scope(evidence)
     wanted, filtered = list_resources(document, rules or default_rules())
-    body, tei = _body(document, biblio, scope)
+    follow = find_follow(document, biblio, platform, "html") if scope in LANDING else None
+    body, tei = _body(evidence, scope)  # last: it uses the tree up
     status = verdict(scope)
     if status is Status.SUCCESS and tei is None and body is not None:
         status = body.status
@@ -57,7 +60,7 @@ def extract_html(page: Page, rules: ResourceRules | None = None) -> Extracted:
         wanted=wanted,
         filtered=filtered,
         body=tei if status in KEPT else None,
-        follow=find_follow(document, biblio, platform, "html") if scope in LANDING else None,
+        follow=follow,
         sources={} if hidden else sources,
     )
 
@@ -79,12 +82,14 @@ def _link(page: Page, ingest_type: str, without: Status) -> Extracted:
         return Extracted(without, follow=refresh)
     biblio, sources = extract_biblio(document)
     platform = find_platform(document)
-    scope = find_scope(document, biblio, platform)
+    scope = find_scope(Evidence(document, biblio, platform))
     if scope in HIDING:
         return Extracted(verdict(scope), scope=scope, platform=platform)
     follow = find_follow(document, biblio, platform, ingest_type)
     return Extracted(without, platform=platform, html_biblio=biblio, follow=follow, sources=sources)
 
 
-def _body(document: Document, biblio: Biblio, scope: Scope) -> tuple[HtmlBody | None, bytes | None]:
-    return (None, None) if scope in TEXTLESS else full_text(document, biblio)
+def _body(evidence: Evidence, scope: Scope) -> tuple[HtmlBody | None, bytes | None]:
+    if scope not in TEXTUAL:
+        return None, None
+    return full_text(evidence.document, evidence.biblio, evidence.blocks)

@@ -417,7 +417,8 @@ _ROLES = {
     "doc-bibliography": Zone.REFERENCES,
     "doc-endnotes": Zone.REFERENCES,
 }
-_CONTAINERS = frozenset({"div", "section", "ul", "ol", "dl", "table", "td", "p", "li", "details", "header", "span"})
+# Elements whose names are asked for a zone.
+CONTAINERS = frozenset({"div", "section", "ul", "ol", "dl", "table", "td", "p", "li", "details", "header"})
 
 
 def heading_key(text: str) -> str:
@@ -440,8 +441,6 @@ def section_kind(text: str) -> str | None:
 
 def named_zone(element: _Element) -> Zone | None:
     """The zone that an element opens by its role, class or id."""
-    if not element.attrib or element.tag not in _CONTAINERS:
-        return None
     role = element.get("role")
     if role and role in _ROLES:
         return _ROLES[role]

@@ -94,7 +94,7 @@ def _alternate(*types: str) -> Find:
 def _translation(link: HtmlElement) -> bool:
     """The same page in another language, or a feed: no other form of the article."""
     return bool(link.get("hreflang") or link.get("media")) or bool(
-        re.search(r"rss|atom|feed", link.get("href") or "", re.I)
+        re.search(r"rss|atom|feed", link.get("href") or "", re.IGNORECASE)
     )
 
 

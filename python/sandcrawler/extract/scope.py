@@ -12,9 +12,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from sandcrawler.extract import scope_phrases as say
-from sandcrawler.extract.document import Document
 from sandcrawler.extract.scope_evidence import Evidence
-from sandcrawler.model import Biblio
 from sandcrawler.status import Scope
 
 # Running text, in words.
@@ -89,9 +87,10 @@ def _says_login(page: Evidence) -> bool:
 
 
 def _lists_articles(page: Evidence) -> bool:
+    if page.scholarly or page.biblio.contrib_names or page.prose >= LONG:
+        return False
     links = {href.partition("#")[0] for href in page.hrefs if _ARTICLE_LINK.search(href)}
-    listing = bool(_LIST_URL.search(page.path)) and len(links) >= 3
-    return (listing or len(links) >= 12) and page.prose < LONG and not page.biblio.contrib_names and not page.scholarly
+    return len(links) >= (3 if _LIST_URL.search(page.path) else 12)
 
 
 def _is_galley(page: Evidence) -> bool:
@@ -200,9 +199,9 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-def find_scope(document: Document, biblio: Biblio, platform: str | None) -> Scope:
+def find_scope(evidence: Evidence) -> Scope:
     """The scope of a page, by the first rule that holds."""
-    rule = find_rule(Evidence(document, biblio, platform))
+    rule = find_rule(evidence)
     return rule.scope if rule else Scope.UNKNOWN
 
 

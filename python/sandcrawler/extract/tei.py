@@ -19,7 +19,7 @@ from sandcrawler.model import Biblio
 VERSION = version("trafilatura")
 AGENT = f"trafilatura/{VERSION}"
 
-_UNFIT = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, production 2 (Char)
+UNFIT = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, production 2 (Char)
 _BLOCKS = frozenset({"p", "ab", "div", "list", "item", "table", "row", "cell", "quote", "lb", "head", "code"})
 
 
@@ -48,7 +48,7 @@ def write_tei(content: _Element, biblio: Biblio, url: str) -> tuple[bytes, int]:
 
 def fit(text: str) -> str:
     """The text without what XML 1.0 cannot hold."""
-    return _UNFIT.sub("", text)
+    return UNFIT.sub("", text)
 
 
 def _separate_blocks(body: _Element) -> int:
