@@ -1,16 +1,18 @@
 """What `sandcrawler show` finds, from whatever end one starts."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
+import psycopg
 import pytest
 
 from sandcrawler.config import Config
+from sandcrawler.names import Table
 from sandcrawler.persist import migrations, results
 from sandcrawler.persist.blobs import BlobSink
 from sandcrawler.persist.bodies import decode_html_teixml
 from sandcrawler.persist.postgres import PostgresSink
-from sandcrawler.show import show
+from sandcrawler.show import BY_SHA1, BY_SURT, BY_URL, show
 from tests.persist.documents import record, result, sha1, tei
 
 URL = "https://journal.example.org/articles/1"
@@ -49,3 +51,26 @@ def test_all_of_one_document(config: Config, what: str) -> None:
 )
 def test_nothing_is_found_of_nothing(config: Config, what: str) -> None:
     assert list(show(config, what)) == []
+
+
+@pytest.mark.parametrize("looked_up", [BY_URL, BY_SURT, BY_SHA1])
+def test_every_look_up_has_its_index(stack_config: Callable[..., Config], looked_up: Mapping[Table, str]) -> None:
+    config = stack_config()
+    migrations.make(config)
+    given = {"what": "x", "types": ["html"], "hashes": ["x"]}
+    with psycopg.connect(config.postgres_url or "") as connection:
+        connection.execute("SET enable_seqscan = off")
+        for table, condition in looked_up.items():
+            plan = connection.execute(f"EXPLAIN SELECT * FROM {table} WHERE {condition}".encode(), given).fetchall()
+            assert "Seq Scan" not in str(plan), f"{table}: {plan}"
+
+
+def test_a_surt_and_a_time_have_an_index(stack_config: Callable[..., Config]) -> None:
+    config = stack_config()
+    migrations.make(config)
+    with psycopg.connect(config.postgres_url or "") as connection:
+        connection.execute("SET enable_seqscan = off")
+        asked = "EXPLAIN SELECT * FROM cdx WHERE surt = 'x' AND datetime >= '2020' ORDER BY datetime DESC LIMIT 1"
+        plan = str(connection.execute(asked).fetchall())
+        assert "cdx_surt_datetime_idx" in plan
+        assert "Sort" not in plan

@@ -8,7 +8,7 @@ boto3 is slow for small objects (some 2 ms of Python each), and waits for the ne
 import base64
 import hashlib
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -88,6 +88,8 @@ class BlobSink:
         finally:
             for put in puts:
                 put.cancel()
+            # None is left under way: it might overtake the next version of its key.
+            wait(puts)
 
     def put(self, blob: Blob) -> None:
         """One body, whole or not at all."""

@@ -156,3 +156,22 @@ def test_one_that_fails_does_not_hide_behind_those_that_do_not(
     many = [Blob(f"html/{n}", b"good", "text/plain") for n in range(40)]
     with pytest.raises(Unavailable):
         sink.write([*many, Blob("html/bad", b"bad", "text/plain")])
+
+
+def test_no_put_is_left_under_way_when_another_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    sink = BlobSink(Config(s3_url="http://127.0.0.1:1"))
+    ended: list[str] = []
+
+    def put(blob: Blob) -> None:
+        if blob.key == "bad":
+            raise Unavailable("broken")
+        time.sleep(0.2)
+        ended.append(blob.key)
+
+    monkeypatch.setattr(sink, "put", put)
+    with pytest.raises(Unavailable):
+        sink.write([Blob("bad", b"", "text/plain"), *(Blob(f"slow{n}", b"", "text/plain") for n in range(60))])
+    before = list(ended)
+    time.sleep(0.5)
+    assert ended == before
+    assert len(ended) < 60
