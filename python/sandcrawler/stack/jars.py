@@ -26,6 +26,7 @@ ENDPOINT = f"org.apache.kafka:kafka_2.13:{KAFKA_VERSION}"
 # Kafka logs through slf4j 1.7 and leaves its backend to the one who runs it: without this one it starts mute.
 LOGGING = "org.apache.logging.log4j:log4j-slf4j-impl:2.25.5"
 LIST = Path(__file__).with_name("kafka-jars.toml")
+ARCHIVE = ".aot"  # ends the name of what Java remembers of the jars
 PARALLEL = 8
 STEP = 1_000_000  # bytes between two words on the download
 
@@ -70,6 +71,8 @@ def fetch(report: Callable[[str], None]) -> list[Path]:
     if missing:
         report(f"downloading Kafka {KAFKA_VERSION}: {len(missing)} files from Maven Central")
         _download(missing, target, report)
+        for archive in target.glob(f"*{ARCHIVE}*"):  # made from other files than these
+            archive.unlink(missing_ok=True)
     return [target / jar.file for jar in jars]
 
 

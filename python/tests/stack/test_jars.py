@@ -75,7 +75,10 @@ def test_every_jar_comes_once(central: type[Central]) -> None:
 def test_a_damaged_jar_is_fetched_again(central: type[Central]) -> None:
     path = jars.fetch(quiet)[3]
     path.write_bytes(b"half")
+    archive = path.with_name("java" + jars.ARCHIVE)
+    archive.write_bytes(b"classes of other jars")
     jars.fetch(quiet)
+    assert not archive.exists()
     assert path.read_bytes() == BODIES["part3"]
 
 
