@@ -18,7 +18,7 @@ from trafilatura.meta import reset_caches
 from sandcrawler.extract.blocks import Block
 from sandcrawler.extract.document import Document
 from sandcrawler.extract.lexicon import Zone
-from sandcrawler.extract.tei import AGENT, UNFIT, fit, write_tei
+from sandcrawler.extract.tei import AGENT, GAP, UNFIT, fit, write_tei
 from sandcrawler.model import Biblio, HtmlBody
 from sandcrawler.status import Status
 
@@ -33,6 +33,8 @@ MISSED_SHARE = 0.5
 SURE_SHARE = 0.55
 # What trafilatura removes anyway, gone before it makes its many copies. (Not script: it reads JSON-LD there.)
 _DROPPED = ("style", "svg", "noscript", "link", "iframe", "input", "select", "button", "textarea")
+# Between two of these trafilatura loses the blank: "<i>see</i> <b>Figure 1</b>" would become "seeFigure 1".
+_EMPHASIS = ("i", "em", "b", "strong", "u", "tt", "var", "sub", "sup", "a")
 # Pages wrap single words in <span> by the thousand, and trafilatura tests each of them. Those stay that it may drop.
 _MEANT = etree.XPath(
     "//span[@aria-hidden or contains(@style, 'none')"
@@ -118,6 +120,10 @@ def _prepared(root: _Element) -> _Element:
     etree.strip_elements(root, *_DROPPED, with_tail=False)
     for span in root.iter("kept-span"):
         span.tag = "span"
+    for element in root.iter(*_EMPHASIS):
+        after = element.getnext()
+        if element.tail and element.tail.isspace() and after is not None and after.tag in _EMPHASIS:
+            element.tail = GAP
     if not UNFIT.search(etree.tostring(root, method="text", encoding="unicode")):
         return root
     for element in root.iter(etree.Element):

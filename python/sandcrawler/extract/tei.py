@@ -20,6 +20,8 @@ VERSION = version("trafilatura")
 AGENT = f"trafilatura/{VERSION}"
 
 UNFIT = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, production 2 (Char)
+# Stands for a blank that must outlive trafilatura's trimming (a noncharacter: no page means anything by it).
+GAP = "\ufdd0"
 _BLOCKS = frozenset({"p", "ab", "div", "list", "item", "table", "row", "cell", "quote", "lb", "head", "code"})
 
 
@@ -43,7 +45,8 @@ def write_tei(content: _Element, biblio: Biblio, url: str) -> tuple[bytes, int]:
         content.replace(code, paragraph)
         paragraph.append(code)
     words = _separate_blocks(body)
-    return etree.tostring(document, encoding="UTF-8", xml_declaration=True), words
+    xml: bytes = etree.tostring(document, encoding="UTF-8", xml_declaration=True)
+    return xml.replace(GAP.encode(), b" "), words
 
 
 def fit(text: str) -> str:
@@ -63,7 +66,7 @@ def _separate_blocks(body: _Element) -> int:
                 parent.text += "\n"
         elif previous.tail and not previous.tail[-1].isspace():
             previous.tail += "\n"
-    return len("".join(body.itertext()).split())
+    return len("".join(body.itertext()).replace(GAP, " ").split())
 
 
 def _header(header: _Element, biblio: Biblio, url: str) -> None:
