@@ -20,8 +20,8 @@ VERSION = version("trafilatura")
 AGENT = f"trafilatura/{VERSION}"
 
 UNFIT = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, production 2 (Char)
-# Stands for a blank that must outlive trafilatura's trimming (a noncharacter: no page means anything by it).
-GAP = "\ufdd0"
+# Stands for a blank that must outlive trafilatura's trimming: SYMBOL FOR SPACE, which pages hardly ever use.
+GAP = "\u2420"
 _BLOCKS = frozenset({"p", "ab", "div", "list", "item", "table", "row", "cell", "quote", "lb", "head", "code"})
 
 
