@@ -1,8 +1,9 @@
 """A member of a consumer group.
 
-A consumer must go on polling while its window is full, but a poll gives records. So a poll with a limit of 0 keeps
-what it gets in `_ahead`, and when that is enough it pauses the partitions. What librdkafka had fetched for a paused
-partition is fetched again, so pausing is rare: half of `_ahead` is used up before the partitions are resumed.
+A consumer must go on polling while its window is full, but a poll gives records. So while the limit is 0 the client is
+asked only now and then, for one record, which is kept in `_ahead` for later: that serves the callbacks too, since
+librdkafka puts rebalances before the messages it has fetched. Only when `_ahead` has grown all the same are the
+partitions paused; what librdkafka had fetched for a paused partition is fetched again, so that is the last resort.
 """
 
 import time
@@ -21,10 +22,12 @@ log = structlog.get_logger()
 
 # A member that does not poll for this long loses its partitions; 0.2 of it is left to a flush at a rebalance.
 MAX_POLL_MILLISECONDS = 300_000
+SESSION_MILLISECONDS = 15_000
 # Seconds of silence from all brokers until the worker is told.
 DOWN_SECONDS = 120.0
-# Records, and bytes, kept ahead of a full window before the partitions are paused.
-AHEAD, AHEAD_BYTES = 500, 32 << 20
+# Seconds between two looks while the window is full; records, and bytes, kept ahead before the partitions are paused.
+LOOK_EVERY = 0.5
+AHEAD, AHEAD_BYTES = 200, 32 << 20
 
 # A commit that is answered so came too late: the partition has another owner, or none.
 GONE = {
@@ -57,6 +60,7 @@ class KafkaConsumer:
         self._held: set[Partition] = set()
         self._ahead: deque[Record] = deque()
         self._paused = False
+        self._looked = 0.0
         self._down_since: float | None = None
         self._client = Consumer(
             {
@@ -67,6 +71,8 @@ class KafkaConsumer:
                 "auto.offset.reset": "earliest",
                 "partition.assignment.strategy": "cooperative-sticky",
                 "max.poll.interval.ms": MAX_POLL_MILLISECONDS,
+                # Short, as librdkafka's own thread keeps the session: what a killed worker had is free soon.
+                "session.timeout.ms": SESSION_MILLISECONDS,
                 "queued.min.messages": 10_000,
                 "queued.max.messages.kbytes": max(65_536, 2 * message_bytes >> 10),
                 "fetch.wait.max.ms": 100,
@@ -91,9 +97,7 @@ class KafkaConsumer:
         """See `Consumer.poll`."""
         self._check_down()
         if limit == 0:
-            self._ahead.extend(self._consume(AHEAD, 0.0))
-            if not self._paused and self._enough():
-                self._pause(True)
+            self._look()
             return []
         if self._ahead:
             self._ahead.extend(self._consume(1, 0.0))  # serves the callbacks, which may take some of them away
@@ -105,11 +109,20 @@ class KafkaConsumer:
             self._pause(False)
         return records
 
+    def _look(self) -> None:
+        """Serves the callbacks while no record is wanted."""
+        if time.monotonic() - self._looked < LOOK_EVERY:
+            return
+        self._ahead.extend(self._consume(1, 0.0))
+        if not self._paused and self._enough():
+            self._pause(True)
+
     def _enough(self) -> bool:
         return len(self._ahead) >= AHEAD or sum(len(record.value or b"") for record in self._ahead) >= AHEAD_BYTES
 
     def _consume(self, limit: int, seconds: float) -> list[Record]:
         answers = self._client.consume(limit, seconds)
+        self._looked = time.monotonic()
         records = [record for answer in answers if (record := self._record(answer)) is not None]
         if answers:
             self._down_since = None

@@ -2,6 +2,7 @@
 
 import random
 import threading
+from typing import Any
 
 import pytest
 
@@ -80,7 +81,6 @@ def test_a_poll_gives_at_most_its_limit_and_loses_nothing(broker: Broker) -> Non
 
 
 def test_a_limit_of_zero_gives_nothing_and_loses_nothing(broker: Broker) -> None:
-    """As long as it takes: more than what is kept ahead, so that partitions are paused and resumed."""
     topic = broker.topic()
     publish(broker, *numbered(topic, 3000))
     consumer = broker.consumer(topic)
@@ -91,6 +91,24 @@ def test_a_limit_of_zero_gives_nothing_and_loses_nothing(broker: Broker) -> None
     assert consumer.poll(0, 0.01) == []
     records += gather(consumer, 3050 - len(records))
     assert [record.offset for record in records] == list(range(3050))
+    consumer.close()
+
+
+@pytest.mark.stack
+def test_partitions_that_were_paused_lose_nothing(stack: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sandcrawler.kafka.consumer.LOOK_EVERY", 0.0)
+    monkeypatch.setattr("sandcrawler.kafka.consumer.AHEAD", 5)
+    broker = RealKafka(stack.kafka_brokers)
+    topic = broker.topic(partitions=3)
+    publish(broker, *numbered(topic, 3000))
+    consumer = broker.consumer(topic)
+    records = gather(consumer, 1)
+    for _ in range(5):
+        for _ in range(20):
+            assert consumer.poll(0, 0.01) == []
+        records += consumer.poll(100, 5)
+    records += gather(consumer, 3000 - len(records))
+    assert keys(records) == list(range(3000))
     consumer.close()
 
 

@@ -38,7 +38,7 @@ def main(words: Sequence[str]) -> None:
     step = Concurrent(decode, work, 16) if kind == "concurrent" else Batched(decode, write, 50, 0.1)
     config = Config(kafka_brokers=brokers, kafka_group_suffix=suffix)
     stop = stop_on_signals()
-    consumer = open_consumer(config, "faults", [source], session_timeout_ms=6000)
+    consumer = open_consumer(config, "faults", [source], heartbeat_interval_ms=300, session_timeout_ms=3000)
     worker = Worker("faults", consumer, open_producer(config), step, dead, Limits(drain_seconds=10, commit_seconds=0.1))
     print("running", flush=True)
     run(worker, stop)
