@@ -1,6 +1,6 @@
 """The whole ingest of real pages against Scrapy + trafilatura: the same pages, one loopback site, one run.
 
-    python benchmarks/scrapy_compare.py [FOLDER] [--copies 4] [--processes 2] [--only scrapy]
+    python -m benchmarks.scrapy_compare [FOLDER] [--copies 4] [--processes 2] [--only scrapy]
 
 FOLDER holds saved pages (`*.html`); each page gets a host of its own, and `copies` distinct URLs. Scrapy gets as
 many processes as we get workers; each crawls its share without pauses and calls
@@ -22,14 +22,22 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from sandcrawler import stack
+from sandcrawler.config import Config
 from sandcrawler.demo.documents import Answer, copied
+from sandcrawler.demo.pipeline import Pipeline
 from sandcrawler.demo.server import LOOPBACK, Web, running
+from sandcrawler.kafka import open_consumer
+from sandcrawler.names import Topic
+from sandcrawler.setup import setup
+from sandcrawler.wire import loads
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ROOT.parent / "shared" / "real" / "html"
 # Nothing listens on this port: a connection there is refused at once.
 REFUSED_PORT = 9
 CONCURRENT = 64
+WARM_UP = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +102,38 @@ def sandcrawler_half(web: Web, elsewhere: str, urls: Sequence[str], workers: int
     and HOST_GAP 0. They are started and idle before the clock starts; the clock runs from the first request's
     publication to the last result in the results topic.
     """
-    raise NotImplementedError
+    asked = [{"ingest_type": "html", "base_url": url} for url in urls]
+    settings = {
+        "SANDCRAWLER_FETCH_CONNECT_TO": f"{web.connect_to},{elsewhere}",
+        "SANDCRAWLER_FETCH_ALLOW_ADDRESSES": "127.0.0.0/8",
+        "SANDCRAWLER_FETCH_HOST_GAP": "0",
+        "SANDCRAWLER_FETCH_HOST_PARALLEL": "8",
+        "SANDCRAWLER_EXTRACT_PROCESSES": "1",
+    }
+    with stack.running() as addresses:
+        config = Config(**asdict(addresses))
+        setup(config)
+        with Pipeline(config, settings, Path(tempfile.mkdtemp(prefix="compare-")) / "workers.log") as made:
+            made.start(*["ingest"] * workers)
+            # Both workers have answered something: they are in the group, and their children are up.
+            made.publish({"ingest_type": "html", "base_url": f"http://warm-{n}.invalid/"} for n in range(WARM_UP))
+            _results(config, WARM_UP)
+            began = time.monotonic()
+            made.publish(asked)
+            results = _results(config, WARM_UP + len(asked))[WARM_UP:]
+            seconds = time.monotonic() - began
+    bodies = [result["html_body"] for result in results if result.get("html_body", {}).get("word_count")]
+    return Half(seconds, len(results), len(bodies), sum(body["word_count"] for body in bodies))
+
+
+def _results(config: Config, count: int) -> list[dict[str, Any]]:
+    """The results topic from its beginning, once it holds so many."""
+    consumer = open_consumer(config, f"compare-{count}", [Topic.RESULTS.named(config.env)])
+    found: list[dict[str, Any]] = []
+    while len(found) < count:
+        found += [loads(record.value) for record in consumer.poll(1000, 0.1)]
+    consumer.close()
+    return sorted(found, key=lambda result: result["timestamp"])
 
 
 def spider(share: Path, report: Path, port: int) -> None:

@@ -90,7 +90,7 @@ class Config(BaseSettings):
     fetch_allow_ports: Annotated[Ports, Field(description="Ports allowed beside 80, 443, 8080, 8443")] = ()
     fetch_host_gap: Annotated[float, Field(ge=0, description="Seconds between two requests to one host")] = 1.0
     fetch_host_parallel: Annotated[int, Field(ge=1, description="Requests to one host at a time")] = 1
-    fetch_host_patience: Annotated[float, Field(ge=0, description="Longest cooldown of a host that is sat out")] = 90.0
+    fetch_host_patience: Annotated[float, Field(ge=0, description="Longest cooldown of a host that is sat out")] = 10.0
     fetch_connect_seconds: Annotated[float, Field(gt=0, description="Connecting, TLS included")] = 10.0
     fetch_read_seconds: Annotated[float, Field(gt=0, description="Between two reads")] = 30.0
     fetch_redirects: Annotated[int, Field(ge=0, description="HTTP redirects in a row")] = 25

@@ -28,17 +28,18 @@ from sandcrawler.persist import bodies, results
 from sandcrawler.persist.blobs import BlobSink
 from sandcrawler.persist.postgres import PostgresSink
 from sandcrawler.runtime import Batched, Concurrent, Message, Record
-from sandcrawler.setup import check
+from sandcrawler.setup import Part, check
 
 Step = Concurrent[Any] | Batched[Any]
 
 
 @dataclass(frozen=True)
 class Wiring:
-    """A worker: the topics it reads, and how its step is made from the settings."""
+    """A worker: the topics it reads, how its step is made from the settings, and what must be there for it."""
 
     reads: tuple[Topic, ...]
     step: Callable[[Config], Step]
+    needs: tuple[Part, ...]
 
 
 def ingest(config: Config) -> Concurrent[tuple[IngestRequest, dict[str, Any]]]:
@@ -87,18 +88,18 @@ def persist_bodies(decode: Callable[[Record], Any]) -> Callable[[Config], Batche
 
 
 WORKERS: Mapping[str, Wiring] = {
-    "ingest": Wiring((Topic.REQUESTS_PRIORITY, Topic.REQUESTS_DAILY, Topic.REQUESTS_BULK), ingest),
-    "persist-results": Wiring((Topic.RESULTS,), persist_results),
-    "persist-html-teixml": Wiring((Topic.HTML_TEIXML,), persist_bodies(bodies.decode_html_teixml)),
-    "persist-xml-doc": Wiring((Topic.XML_DOC,), persist_bodies(bodies.decode_xml_doc)),
-    "persist-pdf-text": Wiring((Topic.PDF_TEXT,), persist_bodies(bodies.decode_pdf_text)),
+    "ingest": Wiring((Topic.REQUESTS_PRIORITY, Topic.REQUESTS_DAILY, Topic.REQUESTS_BULK), ingest, ("topic",)),
+    "persist-results": Wiring((Topic.RESULTS,), persist_results, ("topic", "migration")),
+    "persist-html-teixml": Wiring((Topic.HTML_TEIXML,), persist_bodies(bodies.decode_html_teixml), ("topic", "bucket")),
+    "persist-xml-doc": Wiring((Topic.XML_DOC,), persist_bodies(bodies.decode_xml_doc), ("topic", "bucket")),
+    "persist-pdf-text": Wiring((Topic.PDF_TEXT,), persist_bodies(bodies.decode_pdf_text), ("topic", "bucket")),
 }
 
 
 def run(name: str, config: Config) -> None:
     """Run one worker until SIGTERM or Ctrl-C."""
     wiring = WORKERS[name]
-    check(config)
+    check(config, wiring.needs)
     worker = runtime.Worker(
         name=name,
         consumer=kafka.open_consumer(config, name, [topic.named(config.env) for topic in wiring.reads]),
