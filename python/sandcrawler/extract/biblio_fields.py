@@ -55,7 +55,7 @@ FIELDS: Mapping[str, Row] = {
         "citation_author citation_authors bepress_citation_author bepress_citation_authors eprints.creators_name"
         " wkhealth_authors dc.creator.personalname dc.creator dc.creator.author dc.contributor.author dcterms.creator"
         " ld:author ld:creator dc.contributor coins:rft.au parsely-author sailthru.author article.author author"
-        " dc.creator.corporatename html:byline html:rel-author",
+        " dc.creator.corporatename html:byline html:rel-author html:written-byline",
         many=True,
     ),
     "doi": _row(
@@ -83,7 +83,7 @@ FIELDS: Mapping[str, Row] = {
         " html:site-name",
     ),
     "container_abbrev": _row(
-        read.line,
+        read.lettered,
         "citation_journal_abbrev bepress_citation_journal_abbrev dc.source.abbreviation ld:Periodical.alternateName"
         " coins:rft.stitle",
     ),
@@ -106,12 +106,13 @@ FIELDS: Mapping[str, Row] = {
         read.number,
         "citation_volume bepress_citation_volume prism.volume eprints.volume wkhealth_volume dc.source.volume"
         " dc.citation.volume ld:PublicationVolume.volumeNumber ld:volumeNumber ld:PublicationIssue.volumeNumber"
-        " coins:rft.volume",
+        " coins:rft.volume html:masthead-volume",
     ),
     "issue": _row(
         read.number,
         "citation_issue bepress_citation_issue prism.issueidentifier prism.number eprints.number wkhealth_issue"
-        " dc.source.issue dc.citation.issue ld:PublicationIssue.issueNumber ld:issueNumber coins:rft.issue",
+        " dc.source.issue dc.citation.issue ld:PublicationIssue.issueNumber ld:issueNumber coins:rft.issue"
+        " html:masthead-issue",
     ),
     "number": _row(
         read.number,

@@ -72,7 +72,11 @@ class Found:
     @cached_property
     def titles(self) -> Titles:
         """The page's own title and headings."""
-        return Titles(self._document, [text for name in SITE_SOURCES for text in self.metas.get(name, [])])
+        return Titles(self._document, self._sites)
+
+    def _sites(self) -> list[str]:
+        stated = [text for name in SITE_SOURCES for text in self.metas.get(name, [])]
+        return [*stated, *self.described.sites, *self.described.found("publisher.name")[0]]
 
     @cached_property
     def _shown(self) -> Shown:

@@ -92,6 +92,12 @@ def keywords(text: str) -> tuple[str, ...] | None:
     return tuple(word for part in plain.split(separator) if (word := part.strip(" .,;"))) or None
 
 
+def lettered(text: str) -> str | None:
+    """A line with letters in it: a journal is not abbreviated to "1"."""
+    plain = line(text)
+    return plain if plain and re.search(r"[^\W\d_]", plain) else None
+
+
 def organisation(text: str) -> str | None:
     """A publisher's name; its web address is none."""
     plain = line(text)

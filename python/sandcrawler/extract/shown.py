@@ -6,19 +6,20 @@ is marked as what it is, outside lists of references, and only one of its kind.
 
 import re
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Protocol
 
 from lxml.html import HtmlElement
 
-from sandcrawler.extract import identifiers
+from sandcrawler.extract import identifiers, masthead
 from sandcrawler.extract.biblio_values import line
 from sandcrawler.extract.document import Document
+from sandcrawler.extract.masthead import in_list
 from sandcrawler.extract.text import text_of
 from sandcrawler.extract.titles import Titles
 
 MAX_ABSTRACT = 10_000  # characters; a marked element with more wraps the page
 MAX_ELEMENTS = 200
-MAX_AUTHORS = 5000
 
 # A page with one of these is about one work, whatever else it says.
 WORK_SOURCES = (
@@ -32,17 +33,7 @@ _NOT_ARTICLE = re.compile(
     re.IGNORECASE,
 )
 _XML_TYPES = ("application/xml", "text/xml", "application/jats+xml", "application/tei+xml", "application/nlm+xml")
-_LIST = re.compile(r"ref|bibl|cit|footnote|related|recommend|sidebar|footer", re.IGNORECASE)
 _DOI = "//*[contains(@class,'doi') or contains(@class,'DOI') or contains(@id,'doi') or contains(@id,'DOI')]"
-_SURNAME = "//*[contains(concat(' ',@class,' '),' surname ') or contains(concat(' ',@class,' '),' family-name ')]"
-_HCARD = (
-    "//*[contains(concat(' ',@class,' '),' author ') and contains(concat(' ',@class,' '),' vcard ')]"
-    "//*[contains(concat(' ',@class,' '),' fn ')] | //*[contains(concat(' ',@class,' '),' p-author ')]"
-)
-_PUBLISHED = (
-    "//time[@datetime][contains(@class,'published') or contains(@class,'entry-date') or @pubdate]"
-    " | //abbr[@title][contains(@class,'published')]"
-)
 _ABSTRACT = (
     "//*[self::section or self::div or self::p or self::article or self::blockquote or self::td]"
     "[contains(@class,'bstract') or contains(@id,'bstract')]"
@@ -63,7 +54,7 @@ class Shown:
     """The shown sources of one page."""
 
     def __init__(self, document: Document, metas: Mapping[str, list[str]], titles: Titles, kind: Kind) -> None:
-        self._document = document
+        self.document = document
         self._metas = metas
         self._titles = titles
         self._kind = kind
@@ -84,25 +75,28 @@ class Shown:
         return [self._titles.without_site(line(text)) or "" for text in stated[:1]]
 
     def lang(self) -> list[str]:
-        root = self._document.root
+        root = self.document.root
         return [root.get("lang") or "", root.get("xml:lang") or ""]
+
+    @cached_property
+    def _stated(self) -> bool:
+        return any(self._metas.get(name) for name in WORK_SOURCES)
 
     def site_name(self) -> list[str]:
         """A post's blog or magazine. A repository or a publisher's platform is not what an article appeared in."""
-        stated = any(self._metas.get(name) for name in WORK_SOURCES)
-        return self._metas.get("og.site_name", [])[:1] if self._kind.is_post and not stated else []
+        return self._metas.get("og.site_name", [])[:1] if self._kind.is_post and not self._stated else []
 
     def description(self) -> list[str]:
         names = ("description", "og.description", "og-description") if self._kind.is_work else ()
         return [text for name in names for text in self._metas.get(name, [])[:1]]
 
     def abstract(self) -> list[str]:
-        marked = self._document.root.xpath(_ABSTRACT)[:20] if self._kind.is_work else []
-        texts = (_paragraphs(element) for element in marked if not _in_list(element))
+        marked = self.document.root.xpath(_ABSTRACT)[:20] if self._kind.is_work else []
+        texts = (_paragraphs(element) for element in marked if not in_list(element))
         return [text for text in texts if 150 <= len(text.strip()) <= MAX_ABSTRACT][:1]
 
     def doi(self) -> list[str]:
-        marked = [element for element in self._document.root.xpath(_DOI)[:MAX_ELEMENTS] if not _in_list(element)]
+        marked = [element for element in self.document.root.xpath(_DOI)[:MAX_ELEMENTS] if not in_list(element)]
         texts = [text for element in marked for text in _links_or_text(element)]
         dois = {found for text in texts if (found := identifiers.doi(text))}
         return list(dois) if len(dois) == 1 else []
@@ -113,7 +107,7 @@ class Shown:
         return [text for text in stated if any(label in text.lower() for label in labels)]
 
     def rel_license(self) -> list[str]:
-        return [self._document.absolute(a.get("href")) or "" for a in self._related("license")]
+        return [self.document.absolute(a.get("href")) or "" for a in self._related("license")]
 
     def rel_author(self) -> list[str]:
         """Who wrote the post: where the links rel=author do not agree, it is a list of posts."""
@@ -121,32 +115,20 @@ class Shown:
         names = {name for a in links if (name := line(text_of(a, 200)))}
         return list(names) if len(names) == 1 else []
 
-    def byline(self) -> list[str]:
-        """Given name and surname side by side (as JATS has them), else the one author of a post (hCard)."""
-        names = []
-        for surname in self._document.root.xpath(_SURNAME)[:MAX_AUTHORS]:
-            given = [
-                e
-                for e in (surname.getparent() if surname.getparent() is not None else ())
-                if "given-name" in (e.get("class") or "")
-            ]
-            if given and not _in_list(surname):
-                names.append(f"{text_of(given[0], 200)} {text_of(surname, 200)}")
-        if names or not self._kind.is_post:
-            return names
-        cards = {
-            name for card in self._document.root.xpath(_HCARD)[:MAX_ELEMENTS] if (name := line(text_of(card, 200)))
-        }
-        return list(cards) if len(cards) == 1 else []
+    @cached_property
+    def _volume_and_issue(self) -> tuple[str, str] | None:
+        return masthead.volume_and_issue(self.document)
 
-    def published(self) -> list[str]:
-        """When a post appeared, where it is marked and all marks agree."""
-        marked = self._document.root.xpath(_PUBLISHED)[:MAX_ELEMENTS] if self._kind.is_post else []
-        days = {(e.get("datetime") or e.get("title") or "")[:10]: e.get("datetime") or e.get("title") for e in marked}
-        return [text for text in days.values() if text] if len(days) == 1 else []
+    def printed(self, part: int) -> list[str]:
+        """Volume (0) or issue (1) of the page's masthead, where no metas speak of the article."""
+        return [self._volume_and_issue[part]] if not self._stated and self._volume_and_issue else []
+
+    def of_post(self, find: Callable[[Document], list[str]]) -> list[str]:
+        """What is marked on posts of blogs and magazines only."""
+        return find(self.document) if self._kind.is_post else []
 
     def _related(self, rel: str) -> list[HtmlElement]:
-        links = self._document.root.xpath("//a[@rel and @href]")
+        links = self.document.root.xpath("//a[@rel and @href]")
         return [a for a in links if rel in a.get("rel").lower().split()][:MAX_ELEMENTS]
 
     def listed_pdf(self) -> list[str]:
@@ -157,7 +139,7 @@ class Shown:
     def alternates(self, kinds: tuple[str, ...], wanted: str = "") -> list[str]:
         """Addresses of <link rel=alternate> of these types whose title and address name no feed, export or record."""
         addresses = []
-        for link in self._document.root.iter("link"):
+        for link in self.document.root.iter("link"):
             said = f"{link.get('title') or ''} {link.get('href') or ''}"
             kind = (link.get("type") or "").partition(";")[0].strip().lower()
             rels = (link.get("rel") or "").lower().split()
@@ -180,20 +162,17 @@ SHOWN: Mapping[str, Callable[[Shown], list[str]]] = {
     "pmcid": lambda shown: shown.labelled("pmc"),
     "arxiv": lambda shown: shown.labelled("arxiv"),
     "isbn": lambda shown: shown.labelled("isbn"),
-    "byline": Shown.byline,
+    "byline": lambda shown: masthead.marked_names(shown.document) or shown.of_post(masthead.card_name),
+    "written-byline": lambda shown: masthead.written_names(shown.document),
+    "masthead-volume": lambda shown: shown.printed(0),
+    "masthead-issue": lambda shown: shown.printed(1),
     "rel-author": Shown.rel_author,
-    "published": Shown.published,
+    "published": lambda shown: shown.of_post(masthead.posted),
     "rel-license": Shown.rel_license,
     "listed-pdf": Shown.listed_pdf,
     "alternate-html": lambda shown: shown.alternates(("text/html",), "full"),
     "alternate-xml": lambda shown: shown.alternates(_XML_TYPES),
 }
-
-
-def _in_list(element: HtmlElement) -> bool:
-    """Whether an element stands among references, related works or the like."""
-    near = [element, *list(element.iterancestors())[:6]]
-    return any(_LIST.search(f"{e.get('class') or ''} {e.get('id') or ''}") for e in near if e.tag != "body")
 
 
 def _paragraphs(element: HtmlElement) -> str:

@@ -5,7 +5,7 @@ publisher), from the host, or because a heading of the page is the title without
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from urllib.parse import urlsplit
 
@@ -21,12 +21,16 @@ MAX_CHARACTERS = 1000
 
 
 class Titles:
-    """The titles of one page. `sites`: names of the site, the journal, the publisher, as far as the page tells them."""
+    """The titles of one page. `sites` gives what the page calls its site, its journal and its publisher."""
 
-    def __init__(self, document: Document, sites: Iterable[str]) -> None:
+    def __init__(self, document: Document, sites: Callable[[], Iterable[str]]) -> None:
         self._document = document
-        self._sites = {plain for site in sites for name in _short_forms(site) if (plain := _plain(name))}
+        self._named = sites
         self._host = _host_words(document.url)
+
+    @cached_property
+    def _sites(self) -> frozenset[str]:
+        return frozenset(plain for site in self._named() for name in _short_forms(site) if (plain := _plain(name)))
 
     @cached_property
     def headings(self) -> tuple[str, ...]:
