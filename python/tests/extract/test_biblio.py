@@ -4,17 +4,18 @@ import re
 
 import pytest
 
-from sandcrawler.extract import biblio, biblio_fields, biblio_values, document
-from sandcrawler.extract.biblio_sources import LINK_RELS
-from sandcrawler.extract.shown import SHOWN
+from sandcrawler.extract import biblio, document
+from sandcrawler.extract.biblio import fields, values
+from sandcrawler.extract.biblio.shown import SHOWN
+from sandcrawler.extract.biblio.sources import LINK_RELS
 from sandcrawler.model import Biblio, Page
 
 DERIVED = {"release_date", "release_year", "release_type", "release_stage", "orcids"}
-SOURCES = [source for row in biblio_fields.FIELDS.values() for source in row.sources] + [
-    *biblio_fields.DATES,
-    *biblio_fields.TYPE_SOURCES,
-    *biblio_fields.TYPE_SIGNS,
-    *biblio_fields.STAGE_SOURCES,
+SOURCES = [source for row in fields.FIELDS.values() for source in row.sources] + [
+    *fields.DATES,
+    *fields.TYPE_SOURCES,
+    *fields.TYPE_SIGNS,
+    *fields.STAGE_SOURCES,
 ]
 
 
@@ -24,7 +25,7 @@ def extract(head: str, body: str = "") -> tuple[Biblio, dict[str, str]]:
 
 
 def test_every_field_has_its_row() -> None:
-    assert set(biblio_fields.FIELDS) | DERIVED == set(Biblio.model_fields)
+    assert set(fields.FIELDS) | DERIVED == set(Biblio.model_fields)
 
 
 @pytest.mark.parametrize("source", sorted(set(SOURCES)))
@@ -85,7 +86,7 @@ def test_a_later_source_adds_the_day_of_the_same_year_only() -> None:
     ],
 )
 def test_line(text: str, expected: str | None) -> None:
-    assert biblio_values.line(text) == expected
+    assert values.line(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -109,7 +110,7 @@ def test_line(text: str, expected: str | None) -> None:
     ],
 )
 def test_language(text: str, expected: str | None) -> None:
-    assert biblio_values.language(text) == expected
+    assert values.language(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -128,7 +129,7 @@ def test_language(text: str, expected: str | None) -> None:
     ],
 )
 def test_container(text: str, container: str | None) -> None:
-    assert biblio_values.container(text) == container
+    assert values.container(text) == container
 
 
 @pytest.mark.parametrize(
@@ -146,7 +147,7 @@ def test_container(text: str, container: str | None) -> None:
     ],
 )
 def test_pages(text: str, first: str | None, pages: str | None) -> None:
-    assert (biblio_values.page(text), biblio_values.pages(text)) == (first, pages)
+    assert (values.page(text), values.pages(text)) == (first, pages)
 
 
 def test_links_are_absolute_without_fragment_and_never_a_front_door() -> None:

@@ -10,7 +10,7 @@ from lxml import etree
 from lxml.etree import _Element as Element
 
 from sandcrawler.extract import identifiers
-from sandcrawler.extract.biblio_values import licence
+from sandcrawler.extract.biblio.values import licence
 from sandcrawler.extract.xml import jats_dates, jats_people
 from sandcrawler.extract.xml.jats_people import NOISE, NOISE_AND_MARKS
 from sandcrawler.extract.xml.nodes import (

@@ -5,8 +5,8 @@ from typing import Any
 from lxml import etree
 from lxml.html import HtmlElement
 
+from sandcrawler.extract.biblio.jsonld import Node, types
 from sandcrawler.extract.document import Document
-from sandcrawler.extract.jsonld import Node, types
 from sandcrawler.extract.text import text_of
 
 MAX_PROPERTIES = 3000  # a page describes one article; more is a catalogue

@@ -1,4 +1,4 @@
-"""What a page says of its bibliography, gathered once: source → texts, as `biblio_fields` names the sources.
+"""What a page says of its bibliography, gathered once: source → texts, as `fields` names the sources.
 
 Metas, links and html@lang are read in one pass each. What costs more (JSON-LD, microdata, COinS, what the page shows)
 is read when a field asks for it and nothing better was there.
@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from functools import cached_property
 from urllib.parse import parse_qsl
 
-from sandcrawler.extract import identifiers, schemaorg
-from sandcrawler.extract.biblio_values import line
+from sandcrawler.extract import identifiers
+from sandcrawler.extract.biblio import schemaorg
+from sandcrawler.extract.biblio.schemaorg import Described
+from sandcrawler.extract.biblio.shown import WORK_SOURCES, Shown
+from sandcrawler.extract.biblio.titles import Titles
+from sandcrawler.extract.biblio.values import line
 from sandcrawler.extract.document import Document
-from sandcrawler.extract.schemaorg import Described
-from sandcrawler.extract.shown import WORK_SOURCES, Shown
-from sandcrawler.extract.titles import Titles
 
 MAX_VALUES = 10_000  # of one source: an article of a collaboration has 5,000 authors and 2,000 references
 SITE_SOURCES = (

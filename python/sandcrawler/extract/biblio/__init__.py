@@ -1,18 +1,19 @@
 """A page → its bibliography, and which source gave each field.
 
-The rules are tables: `biblio_fields` says where each field comes from, `biblio_values` how its text is read,
-`biblio_words` what words mean. This is the engine that applies them: for each field the first source with a usable
+The rules are tables: `fields` says where each field comes from, `values` how its text is read,
+`words` what words mean. This is the engine that applies them: for each field the first source with a usable
 value wins. What follows from other fields (year, pages, type, stage) comes last.
 """
 
 import re
 from typing import Any
 
-from sandcrawler.extract import biblio_fields, identifiers
-from sandcrawler.extract.biblio_fields import FIELDS, Row
-from sandcrawler.extract.biblio_sources import Found
-from sandcrawler.extract.biblio_values import line, split_pages
-from sandcrawler.extract.biblio_words import PREPRINT_SERVERS, STAGES, TYPES
+from sandcrawler.extract import identifiers
+from sandcrawler.extract.biblio import fields
+from sandcrawler.extract.biblio.fields import FIELDS, Row
+from sandcrawler.extract.biblio.sources import Found
+from sandcrawler.extract.biblio.values import line, split_pages
+from sandcrawler.extract.biblio.words import PREPRINT_SERVERS, STAGES, TYPES
 from sandcrawler.extract.dates import PartialDate, parse_date
 from sandcrawler.extract.document import Document
 from sandcrawler.model import Biblio
@@ -25,7 +26,7 @@ _WEAK_NAMES = ("ld:", "microdata:", "author", "article.author", "parsely-author"
 
 
 def extract_biblio(document: Document) -> tuple[Biblio, dict[str, str]]:
-    """The bibliography of a page, and field → source that gave it (as `biblio_fields` writes sources)."""
+    """The bibliography of a page, and field → source that gave it (as `fields` writes sources)."""
     found = Found(document)
     values: Values = {}
     sources: Sources = {}
@@ -111,7 +112,7 @@ def _names(found: Found, values: Values, sources: Sources) -> None:
 def _date(found: Found, values: Values, sources: Sources) -> None:
     """The date of the first source that has one. A later source may add the day, if it agrees on the year."""
     best: PartialDate | None = None
-    for name in biblio_fields.DATES:
+    for name in fields.DATES:
         texts, named = found.get(name)
         date = next((date for text in texts if (date := parse_date(line(text) or ""))), None)
         if date is None:
@@ -149,13 +150,13 @@ def _pages(values: Values, sources: Sources) -> None:
 
 def _type(found: Found, values: Values, sources: Sources) -> None:
     """The type that the page names, else the one whose pages alone have such a source."""
-    for source in biblio_fields.TYPE_SOURCES:
+    for source in fields.TYPE_SOURCES:
         texts, named = found.get(source)
         for text in texts:
             if kind := TYPES.get((line(text) or "").lower().rpartition("/")[2]):
                 values["release_type"], sources["release_type"] = kind, named
                 return
-    for source, kind in biblio_fields.TYPE_SIGNS.items():
+    for source, kind in fields.TYPE_SIGNS.items():
         texts, named = found.get(source)
         if any(map(line, texts)):
             values["release_type"], sources["release_type"] = kind, named
@@ -164,7 +165,7 @@ def _type(found: Found, values: Values, sources: Sources) -> None:
 
 def _stage(found: Found, values: Values, sources: Sources) -> None:
     """published, submitted, …: as the page says, else by where it appeared."""
-    for source in biblio_fields.STAGE_SOURCES:
+    for source in fields.STAGE_SOURCES:
         for text in found.get(source)[0]:
             if stage := STAGES.get((line(text) or "").lower().rpartition("/")[2]):
                 values["release_stage"], sources["release_stage"] = stage, source

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from sandcrawler.extract.biblio_values import decoded
+from sandcrawler.extract.biblio.values import decoded
 from sandcrawler.extract.document import Document
 
 Node = dict[str, Any]

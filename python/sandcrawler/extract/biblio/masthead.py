@@ -9,7 +9,7 @@ import re
 
 from lxml.html import HtmlElement
 
-from sandcrawler.extract.biblio_values import line
+from sandcrawler.extract.biblio.values import line
 from sandcrawler.extract.document import Document, visible_text
 from sandcrawler.extract.text import text_of
 

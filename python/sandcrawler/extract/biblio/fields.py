@@ -1,6 +1,6 @@
 """Where each field of a bibliography comes from: the one page to change for a new meta tag.
 
-A row is: field → how its values are read (a function of `biblio_values`) and its sources, best first. The first source
+A row is: field → how its values are read (a function of `values`) and its sources, best first. The first source
 with a usable value wins; lists (contrib_names, keywords, …) are taken whole from one source.
 
 A source is the name of a <meta>, in lower case and with points for colons (`DC:Title` is `dc.title`), or one of
@@ -8,7 +8,7 @@ A source is the name of a <meta>, in lower case and with points for colons (`DC:
     ld:PATH           JSON-LD, else microdata, of the node that is the article; nested nodes by property or by type
     coins:KEY         the page's one COinS span
     link:REL[+TYPE]   href of <link rel=… type=…>, absolute
-    html:WHAT         what the page itself shows, see `biblio_sources.SHOWN`
+    html:WHAT         what the page itself shows, see `sources.SHOWN`
 
 Families: Highwire (citation_…), Digital Commons (bepress_citation_…), EPrints (eprints.…), PRISM (prism.…), Dublin
 Core (dc.…, dcterms.…), Ovid (wkhealth_…), OpenGraph (og:…, article:…).
@@ -18,8 +18,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from sandcrawler.extract import biblio_values as read
 from sandcrawler.extract import identifiers
+from sandcrawler.extract.biblio import values as read
 
 Reader = Callable[[str], str | tuple[str, ...] | None]
 
@@ -187,7 +187,7 @@ DATES = _sources(
     " coins:rft.date ld:dateCreated dc.date.available dcterms.available eprints.datestamp"
 )
 
-# Where a page says of what type it is; `biblio_words.TYPES` reads it.
+# Where a page says of what type it is; `words.TYPES` reads it.
 TYPE_SOURCES = _sources(
     "citation_article_type bepress_citation_article_type prism.contenttype eprints.type eprints.thesis_type dc.type"
     " dcterms.type dc.type.articletype citation_document_type ld:@type coins:rft.genre"

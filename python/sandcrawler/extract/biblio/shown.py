@@ -11,12 +11,13 @@ from typing import Protocol
 
 from lxml.html import HtmlElement
 
-from sandcrawler.extract import identifiers, masthead
-from sandcrawler.extract.biblio_values import line
+from sandcrawler.extract import identifiers
+from sandcrawler.extract.biblio import masthead
+from sandcrawler.extract.biblio.masthead import in_list
+from sandcrawler.extract.biblio.titles import Titles
+from sandcrawler.extract.biblio.values import line
 from sandcrawler.extract.document import Document
-from sandcrawler.extract.masthead import in_list
 from sandcrawler.extract.text import text_of
-from sandcrawler.extract.titles import Titles
 
 MAX_ABSTRACT = 10_000  # characters; a marked element with more wraps the page
 MAX_ELEMENTS = 200

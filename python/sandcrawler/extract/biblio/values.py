@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 from html import unescape
 
-from sandcrawler.extract.biblio_words import ACCOUNTS, ISO_639_1, LANGUAGE_NAMES, OLD_CODES, PLACEHOLDERS
+from sandcrawler.extract.biblio.words import ACCOUNTS, ISO_639_1, LANGUAGE_NAMES, OLD_CODES, PLACEHOLDERS
 from sandcrawler.extract.text import tidy
 
 MAX_CHARACTERS = 50_000  # of one value; the longest honest one is an abstract or a reference

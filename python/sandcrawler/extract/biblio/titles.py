@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 from urllib.parse import urlsplit
 
-from sandcrawler.extract.biblio_values import line
-from sandcrawler.extract.biblio_words import IDLE_TITLES
+from sandcrawler.extract.biblio.values import line
+from sandcrawler.extract.biblio.words import IDLE_TITLES
 from sandcrawler.extract.document import Document
 from sandcrawler.extract.text import text_of
 

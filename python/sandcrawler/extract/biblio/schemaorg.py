@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sandcrawler.extract import jsonld, microdata, urls
-from sandcrawler.extract.biblio_values import line
+from sandcrawler.extract import urls
+from sandcrawler.extract.biblio import jsonld, microdata
+from sandcrawler.extract.biblio.jsonld import Node
+from sandcrawler.extract.biblio.values import line
 from sandcrawler.extract.document import Document
-from sandcrawler.extract.jsonld import Node
 
 # Types that a page's own work can have, best first.
 WORKS = (
