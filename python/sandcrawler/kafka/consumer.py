@@ -10,10 +10,10 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import cast
+from typing import Any
 
 import structlog
-from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from sandcrawler.kafka.client import FORBIDDEN, MISSING, Setting, check, common, raised, spelled
 from sandcrawler.runtime.records import Partition, Record
@@ -73,7 +73,9 @@ class KafkaConsumer:
                 "max.poll.interval.ms": MAX_POLL_MILLISECONDS,
                 # Short, as librdkafka's own thread keeps the session: what a killed worker had is free soon.
                 "session.timeout.ms": SESSION_MILLISECONDS,
+                # Few messages are fetched ahead, so the fetcher must not rest for its usual second once it has them.
                 "queued.min.messages": 10_000,
+                "fetch.queue.backoff.ms": 20,
                 "queued.max.messages.kbytes": max(65_536, 2 * message_bytes >> 10),
                 "fetch.wait.max.ms": 100,
                 "error_cb": self._on_error,
@@ -128,23 +130,22 @@ class KafkaConsumer:
             self._down_since = None
         return records
 
-    def _record(self, answer: Message) -> Record | None:
-        error = answer.error()
-        if error is not None:
+    def _record(self, answer: Any) -> Record | None:  # Any: the stubs allow None where an answer without error has none
+        if (error := answer.error()) is not None:
             self._judge(error, answer.topic())
             return None
-        topic, partition = cast("str", answer.topic()), cast("int", answer.partition())
+        topic, partition = answer.topic(), answer.partition()
         if (topic, partition) not in self._held:
             return None  # taken away while this batch was being gathered
         kind, milliseconds = answer.timestamp()
-        headers = cast("Sequence[tuple[str, bytes | None]]", answer.headers() or ())
+        headers = answer.headers()
         return Record(
             topic,
             partition,
-            cast("int", answer.offset()),
+            answer.offset(),
             answer.key(),
             answer.value(),
-            tuple((name, value or b"") for name, value in headers),
+            tuple((name, value or b"") for name, value in headers) if headers else (),
             milliseconds / 1000 if kind else None,
         )
 

@@ -34,10 +34,8 @@ def test_a_flood_is_twenty_in_a_row_or_half_of_the_last_200(pattern: str, full: 
     assert counted(Flood(20, 100), pattern) is full
 
 
-@pytest.mark.parametrize("stage", STAGES)
-def test_every_stage_names_its_culprit(stage: str) -> None:
-    if stage == "work":
-        pytest.skip("the worker here writes")
+@pytest.mark.parametrize("stage", sorted(set(STAGES) - {"work"}))
+def test_every_stage_of_a_batch_names_its_culprit(stage: str) -> None:
     slot = Slot(Record("in", 3, 99, None, None), stage=stage)
     made = worker(memory(), batched(lambda _batch: None))
     letter = dead_letter(slot, InvalidMessage("x" * 9999 + "\ud800"), made)
