@@ -11,24 +11,24 @@ import re
 from html import unescape
 from urllib.parse import unquote
 
-_DOI = re.compile(r"10\.\d{3,9}(?:\.\d+)*/\S+")
+_DOI = re.compile(r"10\.[0-9]{3,9}(?:\.[0-9]+)*/\S+")
 _DOI_LEAD = re.compile(
     r"^(?:(?:https?:)?//)?(?:(?:dx\.|www\.)?doi\.org/|doi\.acm\.org/)?"
     r"(?:info:doi/|urn:doi:|urn:|doi\s*[:=]\s*|doi\s+|doi/)?\s*(?=10\.)",
     re.IGNORECASE,
 )
 _DOI_TAIL = re.compile(r"[.,;:'\"”’»>}\]\s]+$")
-_ISSN = re.compile(r"(?<![\dX-])(\d{4})\s*[-‐‑–—]?\s*(\d{3}[\dX])(?![\dX-])", re.IGNORECASE)
-_ISBN = re.compile(r"(?<!\d)(97[89](?:[- ]?\d){10}|\d(?:[- ]?\d){8}[- ]?[\dXx])(?![\dXx])")
-_ORCID = re.compile(r"(?<!\d)(\d{4})[-‐–]?(\d{4})[-‐–]?(\d{4})[-‐–]?(\d{3}[\dX])(?!\d)", re.IGNORECASE)
-_PMID = re.compile(
-    r"(?:(?:pmid|pubmed|medline|info:pmid/)\s*[:/=]?\s*|https?://(?:www\.)?(?:pubmed\.ncbi\.nlm\.nih\.gov/|ncbi\.nlm\.nih\.gov/pubmed/))?(\d{1,8})/?",
-    re.IGNORECASE,
+_ISSN = re.compile(r"(?<![0-9X-])([0-9]{4})\s*[-‐‑–—]?\s*([0-9]{3}[0-9X])(?![0-9X-])", re.IGNORECASE)
+_ISBN = re.compile(r"(?<![0-9])(97[89](?:[- ]?[0-9]){10}|[0-9](?:[- ]?[0-9]){8}[- ]?[0-9Xx])(?![0-9Xx])")
+_ORCID = re.compile(
+    r"(?<![0-9])([0-9]{4})[-‐–]?([0-9]{4})[-‐–]?([0-9]{4})[-‐–]?([0-9]{3}[0-9X])(?![0-9])", re.IGNORECASE
 )
-_PMCID = re.compile(r"(?:pmcid\s*[:=]?\s*|https?://\S*?/)?(PMC\s?\d{1,9})(?:\.\d+)?/?", re.IGNORECASE)
+_PUBMED = r"https?://(?:www\.)?(?:pubmed\.ncbi\.nlm\.nih\.gov|ncbi\.nlm\.nih\.gov/pubmed)/"
+_PMID = re.compile(rf"(?:(?:pmid|pubmed|medline|info:pmid/)\s*[:/=]?\s*|{_PUBMED})?([0-9]{{1,8}})/?", re.IGNORECASE)
+_PMCID = re.compile(r"(?:pmcid\s*[:=]?\s*|https?://\S*?/)?(PMC\s?[0-9]{1,9})(?:\.[0-9]+)?/?", re.IGNORECASE)
 _ARXIV = re.compile(
     r"(?:(?:oai:)?arxiv(?:\.org)?\s*[:/]\s*|https?://(?:\w+\.)?arxiv\.org/(?:abs|pdf|html)/)?"
-    r"(\d{2}(?:0[1-9]|1[0-2])\.\d{4,5}(?:v\d+)?|[a-z-]+(?:\.[A-Z]{2})?/\d{7}(?:v\d+)?)(?:\.pdf)?",
+    r"([0-9]{2}(?:0[1-9]|1[0-2])\.[0-9]{4,5}(?:v[0-9]+)?|[a-z-]+(?:\.[A-Z]{2})?/[0-9]{7}(?:v[0-9]+)?)(?:\.pdf)?",
     re.IGNORECASE,
 )
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from sandcrawler.extract import biblio, document
-from sandcrawler.extract.biblio import fields, values
+from sandcrawler.extract.biblio import citation, fields, values
 from sandcrawler.extract.biblio.shown import SHOWN
 from sandcrawler.extract.biblio.sources import LINK_RELS
 from sandcrawler.model import Biblio, Page
@@ -111,6 +111,43 @@ def test_line(text: str, expected: str | None) -> None:
 )
 def test_language(text: str, expected: str | None) -> None:
     assert values.language(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        (" Ruiz  Cano, Ana ", ("Ruiz Cano, Ana",)),
+        ("Ruiz, Ana; Ode, Per;", ("Ruiz, Ana", "Ode, Per")),
+        ("Ana Ruiz|Per Ode", ("Ana Ruiz", "Per Ode")),
+        ("By Ana Ruiz*", ("Ana Ruiz",)),
+        ("Ode, Per, 1970-", ("Ode, Per",)),
+        ("Ode, Per (author)", ("Ode, Per",)),
+        ("Ode, Per [0000-0002-1825-0097]", ("Ode, Per",)),
+        ("O&amp;#39;Neill, N&eacute;", ("O'Neill, Né",)),
+        ("山田 太郎", ("山田 太郎",)),
+        ("https://www.facebook.com/x", None),
+        ("someone@example.org", None),
+        ("admin", None),
+        ("; ;", None),
+        ("123", None),
+    ],
+)
+def test_names(text: str, names: tuple[str, ...] | None) -> None:
+    assert values.names(text) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("Fen Physics, Vol. 111, No. 16-17, August 2013, pp. 2399–2407", ("111", "16-17", "2399–2407")),
+        ("Revue des Marais, 2007, 12 (3), pp.17-31", ("12", "3", "17-31")),
+        ("Metabolites 2014, Vol. 4, Pages 932-945", ("4", None, "932-945")),
+        ("Nature 2021 596:7873", (None, None, None)),
+        ("10.5555/vol.1", (None, None, None)),
+    ],
+)
+def test_citation(text: str, parts: tuple[str | None, ...]) -> None:
+    assert tuple(citation.part(text, name) for name in ("volume", "issue", "pages")) == parts
 
 
 @pytest.mark.parametrize(

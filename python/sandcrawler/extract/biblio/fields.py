@@ -8,7 +8,7 @@ A source is the name of a <meta>, in lower case and with points for colons (`DC:
     ld:PATH           JSON-LD, else microdata, of the node that is the article; nested nodes by property or by type
     coins:KEY         the page's one COinS span
     link:REL[+TYPE]   href of <link rel=… type=…>, absolute
-    html:WHAT         what the page itself shows, see `sources.SHOWN`
+    html:WHAT         what the page itself shows, see `shown.SHOWN`
 
 Families: Highwire (citation_…), Digital Commons (bepress_citation_…), EPrints (eprints.…), PRISM (prism.…), Dublin
 Core (dc.…, dcterms.…), Ovid (wkhealth_…), OpenGraph (og:…, article:…).
@@ -106,13 +106,13 @@ FIELDS: Mapping[str, Row] = {
         read.number,
         "citation_volume bepress_citation_volume prism.volume eprints.volume wkhealth_volume dc.source.volume"
         " dc.citation.volume ld:PublicationVolume.volumeNumber ld:volumeNumber ld:PublicationIssue.volumeNumber"
-        " coins:rft.volume html:masthead-volume",
+        " coins:rft.volume html:cited-volume html:masthead-volume",
     ),
     "issue": _row(
         read.number,
         "citation_issue bepress_citation_issue prism.issueidentifier prism.number eprints.number wkhealth_issue"
         " dc.source.issue dc.citation.issue ld:PublicationIssue.issueNumber ld:issueNumber coins:rft.issue"
-        " html:masthead-issue",
+        " html:cited-issue html:masthead-issue",
     ),
     "number": _row(
         read.number,
@@ -122,7 +122,7 @@ FIELDS: Mapping[str, Row] = {
     "first_page": _row(
         read.page,
         "citation_firstpage bepress_citation_firstpage prism.startingpage wkhealth_fpage dc.citation.spage"
-        " ld:pageStart coins:rft.spage coins:rft.artnum",
+        " ld:pageStart coins:rft.spage coins:rft.artnum html:cited-page",
     ),
     "last_page": _row(
         read.page,
@@ -132,12 +132,12 @@ FIELDS: Mapping[str, Row] = {
     "pages": _row(
         read.pages,
         "citation_pages prism.pagerange eprints.pagerange dc.identifier.pagenumber ld:pagination coins:rft.pages"
-        " citation_firstpage bepress_citation_firstpage",
+        " citation_firstpage bepress_citation_firstpage html:cited-pages",
     ),
     "lang": _row(
         read.language,
         "citation_language bepress_citation_language dc.language dc.language.iso dcterms.language eprints.language"
-        " ld:inLanguage og.locale html:lang content-language",
+        " ld:inLanguage og.locale html:lang content-language language",
     ),
     "abstract": _row(
         read.prose,

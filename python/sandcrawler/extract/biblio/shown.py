@@ -12,7 +12,7 @@ from typing import Protocol
 from lxml.html import HtmlElement
 
 from sandcrawler.extract import identifiers
-from sandcrawler.extract.biblio import masthead
+from sandcrawler.extract.biblio import citation, masthead
 from sandcrawler.extract.biblio.masthead import in_list
 from sandcrawler.extract.biblio.titles import Titles
 from sandcrawler.extract.biblio.values import line
@@ -27,6 +27,7 @@ WORK_SOURCES = (
     "citation_title", "bepress_citation_title", "eprints.title", "dc.title", "dcterms.title", "prism.doi",
     "citation_doi",
 )  # fmt: skip
+CITATION_SOURCES = ("dc.source", "dc.identifier", "dc.identifier.citation")
 # <link rel=alternate> names feeds, exports and records as often as it names the article.
 _NOT_ARTICLE = re.compile(
     r"rss|atom|feed|oembed|opensearch|sitemap|\brdf|\boai|mods|mets|didl|dublin|\bdc\b|datacite|marc|openurl|ep3|export"
@@ -124,6 +125,11 @@ class Shown:
         """Volume (0) or issue (1) of the page's masthead, where no metas speak of the article."""
         return [self._volume_and_issue[part]] if not self._stated and self._volume_and_issue else []
 
+    def cited(self, part: str) -> list[str]:
+        """Volume, issue or pages from the citation of itself that the page gives in one piece."""
+        stated = (text for name in CITATION_SOURCES for text in self._metas.get(name, []))
+        return [found for text in stated if (found := citation.part(text, part))]
+
     def of_post(self, find: Callable[[Document], list[str]]) -> list[str]:
         """What is marked on posts of blogs and magazines only."""
         return find(self.document) if self._kind.is_post else []
@@ -165,6 +171,10 @@ SHOWN: Mapping[str, Callable[[Shown], list[str]]] = {
     "isbn": lambda shown: shown.labelled("isbn"),
     "byline": lambda shown: masthead.marked_names(shown.document) or shown.of_post(masthead.card_name),
     "written-byline": lambda shown: masthead.written_names(shown.document),
+    "cited-volume": lambda shown: shown.cited("volume"),
+    "cited-issue": lambda shown: shown.cited("issue"),
+    "cited-pages": lambda shown: shown.cited("pages"),
+    "cited-page": lambda shown: shown.cited("first_page"),
     "masthead-volume": lambda shown: shown.printed(0),
     "masthead-issue": lambda shown: shown.printed(1),
     "rel-author": Shown.rel_author,

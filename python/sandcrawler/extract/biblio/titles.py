@@ -70,7 +70,7 @@ class Titles:
     def is_site(self, text: str) -> bool:
         """Whether a text is only the name of the site, the journal or the publisher."""
         plain = _plain(text)
-        return not plain or plain in self._sites or plain.replace(" ", "") in self._host
+        return not plain or plain in self._sites or re.sub(r"[\d ]", "", plain) in self._host
 
 
 def _plain(text: str) -> str:

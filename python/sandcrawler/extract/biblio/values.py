@@ -34,6 +34,13 @@ _LABEL = re.compile(
 _PAGE_LABEL = re.compile(r"^(?:pages?|pp?|págs?|seiten?|s)\b[.:]?\s*(?=\w)", re.IGNORECASE)
 _DASH = re.compile(r"\s*(?:--+|[-‐‑–—−])\s*")
 _NAME_TAIL = re.compile(r"[\s,;*†‡§¶#]+$")
+# Library records add the years of a life, the role, the ORCID iD: "Ode, Per, 1970-", "Ek, Ola (author)".
+_NAME_EXTRA = re.compile(
+    r",?\s*\(?\b1[5-9]\d\d\s?[-–]\s?(?:\d{4})?\)?\.?\s*$|\s*\((?:author|creator|aut|autor|autora)\)\s*$"
+    r"|\s*[\[(]?(?:https?://orcid\.org/|orcid:?\s*)?\d{4}-\d{4}-\d{4}-\d{3}[\dX][\])]?\s*$",
+    re.IGNORECASE,
+)
+_EMAIL = re.compile(r"\S+@\S+")
 _BYLINE = re.compile(r"^(?:by|von|por|par)\s*:?\s+(?=\S)", re.IGNORECASE)
 _URL = re.compile(r"https?://[^\s\"'<>()]+|(?<![\w./])//[\w.-]+\.\w+/[^\s\"'<>()]*", re.IGNORECASE)
 # dc.Publisher of one platform: "SAGE PublicationsSage UK: London, England", "ACMPUB27New York, NY, USA"
@@ -76,11 +83,14 @@ def names(text: str) -> tuple[str, ...] | None:
     plain = line(text)
     if plain is None or _URL.match(plain):
         return None
-    people = (_BYLINE.sub("", _NAME_TAIL.sub("", part.strip())) for part in re.split(r"[;|]", plain))
-    found = tuple(
-        name for name in people if re.search(r"[^\W\d_]", name) and name.lower() not in ACCOUNTS and line(name)
-    )
-    return found or None
+    parts = (_NAME_TAIL.sub("", _NAME_EXTRA.sub("", part)) for part in re.split(r"[;|]", plain))
+    return tuple(name for part in parts if _is_name(name := _BYLINE.sub("", part.strip()))) or None
+
+
+def _is_name(text: str) -> bool:
+    """Whether a text has letters and is neither a placeholder, an account nor an e-mail address."""
+    lettered = re.search(r"[^\W\d_]", text)
+    return bool(lettered and line(text)) and text.lower() not in ACCOUNTS and not _EMAIL.fullmatch(text)
 
 
 def keywords(text: str) -> tuple[str, ...] | None:
@@ -172,7 +182,7 @@ def url(text: str) -> str | None:
 
 def licence(text: str) -> str | None:
     """The first web address in a statement of rights."""
-    found = _URL.search(decoded(text))
+    found = _URL.search(tidy(decoded(text[:MAX_CHARACTERS])))
     if not found:
         return None
     value = found.group().rstrip(".,;:")
