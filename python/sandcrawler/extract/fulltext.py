@@ -19,6 +19,7 @@ from sandcrawler.extract.blocks import Block
 from sandcrawler.extract.document import Document
 from sandcrawler.extract.lexicon import Zone
 from sandcrawler.extract.tei import AGENT, GAP, UNFIT, fit, write_tei
+from sandcrawler.extract.xpath import elements
 from sandcrawler.model import Biblio, HtmlBody
 from sandcrawler.status import Status
 
@@ -36,7 +37,7 @@ _DROPPED = ("style", "svg", "noscript", "link", "iframe", "input", "select", "bu
 # Between two of these trafilatura loses the blank: "<i>see</i> <b>Figure 1</b>" would become "seeFigure 1".
 _EMPHASIS = ("i", "em", "b", "strong", "u", "tt", "var", "sub", "sup", "a")
 # Pages wrap single words in <span> by the thousand, and trafilatura tests each of them. Those stay that it may drop.
-_MEANT = etree.XPath(
+_MEANT = elements(
     "//span[@aria-hidden or contains(@style, 'none')"
     + "".join(f" or contains(@class, '{name}')" for name in ("hid", "print", "share", "nav", "comment", "edit", "sr-"))
     + "]"
@@ -103,7 +104,8 @@ def _bare(tree: _Element, *, fast: bool) -> _Element | None:
     found = bare_extraction(
         tree, output_format="xml", include_comments=False, include_formatting=True, with_metadata=False, fast=fast
     )
-    return None if found is None else found.body
+    body: _Element | None = getattr(found, "body", None)
+    return body
 
 
 def _clean(body: _Element) -> bool:
@@ -133,7 +135,7 @@ def _prepared(root: _Element) -> _Element:
 
 
 def _words(body: _Element) -> int:
-    return len(" ".join(body.itertext()).split())
+    return len(" ".join(map(str, body.itertext())).split())
 
 
 def _attempt(make: Callable[[], Made]) -> Made | None:

@@ -386,7 +386,7 @@ _SECTION_KINDS = {word: kind for kind, words in SECTIONS.items() for word in wor
 
 _OPENING = r"(?:^|[\s_-]|(?<=[a-z])(?=[A-Z]))"
 _CLOSING = r"(?=$|[\s_-]|[A-Z0-9])"
-# Class and id names, as tokens: hlFld-Abstract, section-abstract, abstractSection, ref-list, fig-caption, cookie-banner.
+# Class and id names, as tokens: hlFld-Abstract, abstractSection, ref-list, fig-caption, cookie-banner.
 _NAMED_ZONES = (
     (Zone.ABSTRACT, r"[Aa]bstracts?|ABSTRACT|[Rr]esumen|[Rr]esumo|[Zz]usammenfassung|popular-summary|[Hh]ighlights"),
     (
@@ -396,9 +396,11 @@ _NAMED_ZONES = (
     (Zone.CAPTION, r"[Cc]aptions?|[Ff]igcaption|[Ff]igures?|[Ff]ig|thumbcaption|[Tt]able-?[Ww]rap|[Ll]egend"),
     (
         Zone.CHROME,
-        r"nav|navbar|navigation|menus?|breadcrumbs?|footer|sidebars?|[Cc]ookies?|consent|gdpr|modal|popup|dialog|"
-        r"toolbar|share|social|related|recommend(?:ed|ations?)|metrics|login|search|newsletter|advert(?:isement)?|"
-        r"comments|respond|disqus|masthead|site-?[Hh]eader|banner|noprint|journal-info|about-journal",
+        (
+            r"nav|navbar|navigation|menus?|breadcrumbs?|footer|sidebars?|[Cc]ookies?|consent|gdpr|modal|popup|dialog|"
+            r"toolbar|share|social|related|recommend(?:ed|ations?)|metrics|login|search|newsletter|advert(?:isement)?|"
+            r"comments|respond|disqus|masthead|site-?[Hh]eader|banner|noprint|journal-info|about-journal"
+        ),
     ),
 )
 _NAMED = tuple((zone, re.compile(_OPENING + f"(?:{names})" + _CLOSING)) for zone, names in _NAMED_ZONES)

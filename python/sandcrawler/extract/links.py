@@ -8,16 +8,16 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from lxml.etree import XPath
 from lxml.html import HtmlElement
 
 from sandcrawler.extract.document import Document
 from sandcrawler.extract.urls import resolve, same_page
+from sandcrawler.extract.xpath import elements, strings
 from sandcrawler.model import Biblio, Follow
 
 # A refresh after a longer time is an automatic reload of a page that is one; in seconds.
 REFRESH_SECONDS = 30
-_REFRESH = XPath("//meta[@http-equiv][@content][not(ancestor::noscript)][not(ancestor::template)]")
+_REFRESH = elements("//meta[@http-equiv][@content][not(ancestor::noscript)][not(ancestor::template)]")
 _REFRESH_CONTENT = re.compile(
     r"\s*(?P<delay>\d*)(?:\.[\d.]*)?\s*(?:[;,\s]\s*(?:url\s*=\s*)?(?P<quote>['\"]?)(?P<url>.*))?\Z",
     re.IGNORECASE | re.DOTALL,
@@ -30,9 +30,9 @@ def find_refresh(document: Document) -> Follow | None:
     None where there is no URL, the delay is long, or the page only reloads itself.
     """
     for meta in _REFRESH(document.root):
-        if meta.get("http-equiv").strip().lower() != "refresh":
+        if meta.get("http-equiv", "").strip().lower() != "refresh":
             continue
-        match = _REFRESH_CONTENT.match(meta.get("content"))
+        match = _REFRESH_CONTENT.match(meta.get("content", ""))
         if not match or not match["url"] or int(match["delay"] or 0) > REFRESH_SECONDS:
             continue
         written = match["url"]
@@ -72,7 +72,7 @@ def _field(name: str) -> Find:
 
 def _links(expression: str, pattern: str = "", platforms: tuple[str, ...] = ()) -> Find:
     """Links that an XPath finds (attributes), as far as they match; on the named platforms alone, if any."""
-    path, wanted = XPath(expression), re.compile(pattern, re.IGNORECASE)
+    path, wanted = strings(expression), re.compile(pattern, re.IGNORECASE)
 
     def find(seen: Seen) -> Iterator[str | None]:
         if not platforms or seen.platform in platforms:
@@ -109,13 +109,17 @@ def _rewritten(pattern: str, replacement: str) -> Find:
     return find
 
 
-_GALLEY = "//a[contains(concat(' ', normalize-space(@class), ' '), ' obj_galley_link ') or contains(concat(' ', normalize-space(@class), ' '), ' galley-link ')"
+def _classed(*names: str) -> str:
+    """XPath test: the element has one of these classes."""
+    return " or ".join(f"contains(concat(' ', normalize-space(@class), ' '), ' {name} ')" for name in names)
+
+
 OJS = ("ojs3", "ojs", "ops")
 
 
 def _galleys(label: str) -> Find:
     """OJS: the link to a galley, by its visible label ("HTML", "PDF (English)") or its class."""
-    path = XPath(f"{_GALLEY}] | //div[@id='articleFullText']//a[@href] | //a[@class='file']")
+    path = elements(f"//a[{_classed('obj_galley_link', 'galley-link', 'file')}] | //div[@id='articleFullText']//a[@href]")
     wanted = re.compile(rf"\b{label}\b", re.IGNORECASE)
 
     def find(seen: Seen) -> Iterator[str | None]:
@@ -142,7 +146,8 @@ FINDERS: Mapping[str, tuple[Finder, ...]] = {
         Finder(
             "highwire-full-text",
             _links(
-                "//a[contains(@class, 'article-full-text') or @data-panel-name='article_tab_full_text' or @rel='view-full-text' or contains(@class, 'full-text-link')]/@href",
+                "//a[contains(@class, 'article-full-text') or contains(@class, 'full-text-link')"
+                " or @rel='view-full-text' or @data-panel-name='article_tab_full_text']/@href",
                 r"full|text",
             ),
         ),
@@ -188,7 +193,8 @@ FINDERS: Mapping[str, tuple[Finder, ...]] = {
         Finder(
             "labelled-xml",
             _links(
-                "//a[translate(normalize-space(.), 'xml', 'XML')='XML' or contains(translate(normalize-space(.), 'xmlfuteda', 'XMLFUTEDA'), 'FULL-TEXT XML') or contains(., 'JATS')]/@href"
+                "//a[translate(normalize-space(.), 'xml', 'XML')='XML' or contains(., 'JATS')"
+                " or contains(., 'Full-text XML') or contains(., 'Full Text XML')]/@href"
             ),
         ),
         Finder("xml-file", _links("//a[@href]/@href", r"\.(?:jats\.|nlm\.)?xml$")),
@@ -231,7 +237,8 @@ FINDERS: Mapping[str, tuple[Finder, ...]] = {
         Finder(
             "labelled-pdf",
             _links(
-                "//a[contains(translate(normalize-space(.), 'pdf', 'PDF'), 'PDF') and string-length(normalize-space(.)) < 40]/@href",
+                "//a[contains(translate(normalize-space(.), 'pdf', 'PDF'), 'PDF')"
+                " and string-length(normalize-space(.)) < 40]/@href",
                 r"pdf|download|view|file|get",
             ),
         ),

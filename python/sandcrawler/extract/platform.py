@@ -8,12 +8,11 @@ import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from lxml.etree import XPath
-
 from sandcrawler.extract.document import Document
+from sandcrawler.extract.xpath import strings
 
-_ASSETS = XPath("//script/@src | //link/@href | //img/@src")
-_MARKS = XPath("/html/@class | /html/@id | /html/body/@class | /html/body/@id | //a[@id='developedBy']/@id")
+_ASSETS = strings("//script/@src | //link/@href | //img/@src")
+_MARKS = strings("/html/@class | /html/@id | /html/body/@class | /html/body/@id | //a[@id='developedBy']/@id")
 
 
 class Sign(NamedTuple):

@@ -19,6 +19,7 @@ from sandcrawler.status import Scope
 LONG = 1000  # a full text by its length alone
 SECTIONED = 450  # a full text with two of an article's usual sections: longer than a structured abstract
 SHORT = 180  # an editorial or letter, on a page that says it is the article
+PARAGRAPHS = 4  # an article has so many paragraphs, an abstract has fewer; so many references make a list
 LITTLE = 250  # all words of a page that can be a wall or an error page
 
 WIKIS = frozenset({"mediawiki", "dokuwiki"})
@@ -50,7 +51,7 @@ _LIST_URL = re.compile(
     r"/(?:issue/(?:view|archive|current)|issues?|toc|loi|archives?|volumes?|search|browse|list|category|tag|author|journals?)(?:$|[/?])"
 )
 _ARTICLE_LINK = re.compile(
-    r"/(?:article|articles|abs|abstract|full|doi|paper|papers|publication)s?(?:/view)?/[^/#?]+", re.I
+    r"/(?:article|articles|abs|abstract|full|doi|paper|papers|publication)s?(?:/view)?/[^/#?]+", re.IGNORECASE
 )
 _INDEX = re.compile(r"/?(?:(?:index|home|default)\.(?:html?|php|aspx?|jsp))?(?:\?.*)?")
 
@@ -101,12 +102,25 @@ def _is_galley(page: Evidence) -> bool:
     )
 
 
-def _is_short_article(page: Evidence) -> bool:
-    """Whole, but short: text outweighs everything else, and nothing points to the text elsewhere."""
-    if page.abstract >= 40 or page.full_text_elsewhere or page.prose < SHORT:
+def _is_article(page: Evidence) -> bool:
+    """Whole, but short or without the usual sections: text outweighs all else, and it is not elsewhere."""
+    if not page.scholarly or page.abstract >= 40 or page.full_text_elsewhere or page.prose < SHORT:
         return False
-    told = bool(_FULL_URL.search(page.path)) or page.full_text_here or page.references >= 1
-    return page.scholarly and (told or page.prose > page.words / 2) and not _wants_payment(page)
+    if page.offers_files and page.paragraphs < PARAGRAPHS:  # more likely an abstract that is not called so
+        return False
+    told = bool(_FULL_URL.search(page.path)) or page.full_text_here or page.references >= PARAGRAPHS
+    return (told or page.prose > page.words / 2) and (page.prose >= SECTIONED or not _wants_payment(page))
+
+
+def _is_record(page: Evidence) -> bool:
+    """Scholarly metadata, a file named, and more around the text than text."""
+    named = page.biblio.pdf_fulltext_url is not None or page.offers_pdf
+    around = page.words >= 150 and page.prose < page.words / 2
+    return (
+        page.scholarly
+        and page.prose < SECTIONED
+        and (page.full_text_elsewhere or page.offers_pdf or (named and around))
+    )
 
 
 def _wants_payment(page: Evidence) -> bool:
@@ -177,11 +191,22 @@ RULES: tuple[Rule, ...] = (
     Rule("list", Scope.OTHER, _lists_articles),
     # Articles.
     Rule("galley", Scope.ARTICLE_FULLTEXT, _is_galley),
+    Rule(
+        "abstract URL",
+        Scope.ARTICLE_ABSTRACT,
+        lambda p: bool(_ABSTRACT_URL.search(p.path)) and p.prose < 2 * LONG and p.abstract >= 30,
+    ),
     Rule("sections", Scope.ARTICLE_FULLTEXT, lambda p: len(p.sections) >= 2 and p.prose >= SECTIONED),
-    Rule("repository", Scope.LANDINGPAGE, lambda p: p.platform in REPOSITORIES and p.prose < 2 * LONG),
+    Rule(
+        "repository",
+        Scope.LANDINGPAGE,
+        lambda p: (
+            p.platform in REPOSITORIES and p.prose < 2 * LONG and (p.offers_files or p.abstract >= 30 or p.prose < 30)
+        ),
+    ),
     Rule("long", Scope.ARTICLE_FULLTEXT, lambda p: p.prose >= LONG),
     Rule("blog", Scope.ARTICLE_FULLTEXT, lambda p: p.platform in BLOGS and p.prose >= SECTIONED),
-    Rule("short article", Scope.ARTICLE_FULLTEXT, _is_short_article),
+    Rule("article", Scope.ARTICLE_FULLTEXT, _is_article),
     # Pages about an article.
     Rule(
         "abstract",
@@ -189,11 +214,7 @@ RULES: tuple[Rule, ...] = (
         lambda p: p.abstract >= 30 and (p.scholarly or bool(_ABSTRACT_URL.search(p.path))),
     ),
     Rule("paywall", Scope.BLOCKED_PAYWALL, lambda p: p.prose < SECTIONED and p.abstract < 30 and _wants_payment(p)),
-    Rule(
-        "elsewhere",
-        Scope.LANDINGPAGE,
-        lambda p: p.scholarly and p.prose < SECTIONED and (p.full_text_elsewhere or p.offers_pdf),
-    ),
+    Rule("elsewhere", Scope.LANDINGPAGE, _is_record),
     Rule("record", Scope.LANDINGPAGE, lambda p: p.scholarly and p.prose < 30 and p.words >= 20),
     Rule("stub", Scope.STUB, lambda p: p.words < 20),
 )

@@ -1,26 +1,27 @@
 """What is known of a page when its scope is judged: measured once, asked by the rules of `scope`."""
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from urllib.parse import SplitResult, urlsplit
 
-from lxml.etree import XPath
-
 from sandcrawler.extract.blocks import Block, list_blocks
 from sandcrawler.extract.document import Document
 from sandcrawler.extract.lexicon import Zone, section_kind
 from sandcrawler.extract.urls import same_page
+from sandcrawler.extract.xpath import holds, strings
 from sandcrawler.model import Biblio
 
 # <meta> families that only scholarly pages use, by the beginning of their names.
 _SCHOLARLY = ("citation_", "bepress_citation", "eprints.", "prism.", "wkhealth_")
-_PASSWORD = XPath("boolean(//input[translate(@type, 'PASWORD', 'pasword') = 'password'])")
-_MARKS = XPath(
+_PASSWORD = holds("//input[translate(@type, 'PASWORD', 'pasword') = 'password']")
+_MARKS = strings(
     "//script/@src | //iframe/@src | //form/@action | //form/@id | //div/@id | //div/@class | //script/text()"
 )
-_FRAMES = XPath("boolean(//frameset)")
-_HREFS = XPath("//a/@href")
+_FRAMES = holds("//frameset")
+_FILE = re.compile(r"pdf|download|/bitstreams?/|/files?/|viewcontent\.cgi|/document$", re.IGNORECASE)
+_HREFS = strings("//a/@href")
 # How much of a page's text and of its scripts the phrases of walls are looked for in, in characters.
 _TEXT, _SCRIPT = 4000, 20000
 # A paragraph that begins as the abstract known from the metadata does, is the abstract.
@@ -77,6 +78,11 @@ class Evidence:
         """Words of running text that are the page's own: no abstract, captions, references, menus."""
         return self.zone_words[Zone.BODY]
 
+    @cached_property
+    def paragraphs(self) -> int:
+        """Paragraphs of running text that are the page's own."""
+        return sum(1 for block in self.blocks if block.runs and block.zone is Zone.BODY)
+
     @property
     def abstract(self) -> int:
         """Words of the abstract that the page shows."""
@@ -131,11 +137,11 @@ class Evidence:
     @cached_property
     def password(self) -> bool:
         """A field for a password."""
-        return bool(_PASSWORD(self.document.root))
+        return _PASSWORD(self.document.root)
 
     @cached_property
     def frameset(self) -> bool:
-        return bool(_FRAMES(self.document.root))
+        return _FRAMES(self.document.root)
 
     @cached_property
     def hrefs(self) -> tuple[str, ...]:
@@ -158,7 +164,10 @@ class Evidence:
     def offers_pdf(self) -> bool:
         """A link of the page itself (not only its metadata) leads to the PDF."""
         pdf = self.biblio.pdf_fulltext_url
-        links = (
-            self.document.absolute(href) for href in self.hrefs if "pdf" in href.lower() or "download" in href.lower()
-        )
+        links = (self.document.absolute(href) for href in self.hrefs if _FILE.search(href))
         return any(link is not None and (".pdf" in link.lower() or (pdf and same_page(link, pdf))) for link in links)
+
+    @cached_property
+    def offers_files(self) -> bool:
+        """The page, or its metadata, offer files to download: a repository's record does."""
+        return bool(self.biblio.pdf_fulltext_url) or any(_FILE.search(href) for href in self.hrefs)

@@ -57,7 +57,8 @@ FORBIDDEN = _any(
     r"attention required!",
     r"you (?:don't|do not) have permission to (?:access|view)",
     r"(?:request|ip(?: address)?) (?:has been |was |is )?(?:rejected|blocked|banned|denied)",
-    r"your (?:ip|network|access|browser) (?:address )?(?:has been|is|was) (?:temporarily )?(?:blocked|banned|denied|suspended)",
+    r"your (?:ip|network|access|browser) (?:address )?(?:has been|is"
+    r"|was) (?:temporarily )?(?:blocked|banned|denied|suspended)",
     r"\bnot authori[sz]ed\b|\bunauthori[sz]ed\b|\b401\b",
     r"accès (?:refusé|interdit)",
     r"zugriff (?:verweigert|nicht erlaubt)",
@@ -108,14 +109,16 @@ LOGIN_URL = re.compile(
     re.IGNORECASE,
 )
 PAYWALL = _any(
-    r"(?:purchase|buy|rent) (?:this |the |instant |full |online |short-?term )*(?:article|access|pdf|chapter|issue|full text|now|paper)",
+    r"(?:purchase|buy|rent) (?:this |the |instant |full |online |short-?term )*(?:article|access|pdf"
+    r"|chapter|issue|full text|now|paper)",
     r"(?:this is a )?preview of subscription content",
     r"you (?:do not|don't) (?:currently )?have (?:\w+ )?(?:access|a subscription|permission)",
     r"you (?:are not|have no) (?:subscribed|subscription)",
     r"(?:get|gain|request|check) (?:full |institutional |instant )?access\b",
     r"access (?:through|via|provided by) your (?:institution|organi[sz]ation|library)",
     r"(?:log|sign) in (?:via|through) (?:your |an )?(?:institution|organi[sz]ation|library)",
-    r"(?:full text|content|article|access) is (?:only )?(?:available|restricted|limited) to (?:\w+ )?(?:subscribers|members)",
+    r"(?:full text|content|article|access) is (?:only )?(?:available|restricted"
+    r"|limited) to (?:\w+ )?(?:subscribers|members)",
     r"subscri(?:be|ption) (?:to|is|required|needed)\b",
     r"subscribers? only|members? only|for subscribers",
     r"(?:to|and) (?:continue|keep) reading",
@@ -127,12 +130,15 @@ PAYWALL = _any(
     r"sólo para suscriptores|comprar (?:este )?art[ií]culo|somente para assinantes",
     r"только для подписчиков|купить статью",
 )
-_THING = r"(?:web ?)?(?:page|site|article|document|file|resource|content|doi|item|record|publication|paper|issue|url|address)s?"
+_THING = (
+    r"(?:web ?)?(?:page|site|article|document|file|resource|content|doi|item|record|publication|paper|issue"
+    r"|url|address)s?"
+)
 ERROR = _any(
     rf"\b{_THING}\b.{{0,60}}?(?:n['’]t|\bnot|\bcannot|\bnever|\bno longer) (?:be |been |to be )?"
     r"(?:found|exists?|available|located|here|displayed)\b",
-    rf"(?:can ?not|can't|can’t|couldn't|couldn’t|could not|unable to|failed to) (?:be )?(?:find|locate|found|load|display|retrieve) "
-    rf"(?:\w+ ){{0,4}}?{_THING}",
+    r"(?:can ?not|can['’]t|couldn['’]t|could not|unable to|failed to) (?:be )?"
+    rf"(?:find|locate|found|load|display|retrieve) (?:\w+ ){{0,4}}?{_THING}",
     rf"(?:not find|no such|invalid|unknown|missing|non-?existent) {_THING}",
     r"^\s*(?:error|oops|http)?[\s:-]*(?:404|410|500|502|503)\b",
     r"\b(?:error|http|status)[ :#-]*(?:404|410|500|502|503|504)\b|\b404\b.{0,20}\b(?:error|not found|page)\b",
@@ -144,12 +150,15 @@ ERROR = _any(
     r"(?:database|fatal|system|runtime|application) error|error establishing a database",
     r"page introuvable|page non trouvée|n'existe (?:pas|plus)|erreur 404|document introuvable",
     r"seite (?:wurde )?nicht gefunden|nicht gefunden|existiert nicht|fehler 404",
-    r"p[áa]gina no (?:encontrada|existe)|no (?:se )?(?:ha )?(?:encontr|exist)\w*|página não (?:encontrada|existe)|não (?:foi )?encontrad\w|erro 404",
-    r"pagina non trovata|pagina niet gevonden|siden (?:blev )?ikke (?:fundet|funnet)|sidan (?:kunde inte|hittades inte)",
+    r"p[áa]gina no (?:encontrada|existe)|no (?:se )?(?:ha )?(?:encontr|exist)\w*",
+    r"página não (?:encontrada|existe)|não (?:foi )?encontrad\w|erro 404",
+    r"pagina non trovata|pagina niet gevonden|siden (?:blev )?ikke (?:fundet|funnet)",
+    r"sidan (?:kunde inte|hittades inte)",
     r"strona nie (?:została znaleziona|istnieje)|nie znaleziono|stránka nenalezena|stranica nije pronađena",
     r"sayfa bulunamadı|halaman tidak ditemukan|pagina nu a fost găsită|az oldal nem található",
     r"страница не (?:найдена|существует)|ошибка 404|документ не найден|сторінку не знайдено",
-    r"页面不存在|找不到(?:页面|網頁|网页)|ページが見つかりません|페이지를 찾을 수 없습니다|الصفحة غير موجودة|صفحه یافت نشد",
+    r"页面不存在|找不到(?:页面|網頁|网页)|ページが見つかりません",
+    r"페이지를 찾을 수 없습니다|الصفحة غير موجودة|صفحه یافت نشد",
 )
 ERROR_URL = re.compile(r"/(?:404|410|500|error|errors|notfound|not-found|page-not-found)(?:$|[/.?])", re.IGNORECASE)
 SCRIPT_NEEDED = _any(

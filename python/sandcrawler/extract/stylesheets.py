@@ -12,7 +12,7 @@ from sandcrawler.model import ResourceType, WantedResource
 
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _STRING = r""" "((?:[^"\\\n]|\\.)*+)" | '((?:[^'\\\n]|\\.)*+)' """
-_URL = rf""" \burl\(\s*+(?: {_STRING} | ((?:[^\s"'()\\]|\\.)*+) )\s*+\) """
+_URL = rf""" \burl\(\s*+(?: {_STRING} | ((?:[^\s"'()\\]|\\[0-9a-f]{{1,6}}\s?|\\.)*+) )\s*+\) """
 _REFERENCE = re.compile(
     rf"(@import|@namespace(?:\s++[\w-]++(?!\())?+)\s*+(?: {_STRING} | {_URL} ) | {_URL}",
     re.IGNORECASE | re.DOTALL | re.VERBOSE,
@@ -26,7 +26,7 @@ def css_resources(css_text: str, css_url: str) -> tuple[WantedResource, ...]:
 
     `css_url`: what its URLs resolve against: the sheet's own URL, the page's base for inline CSS.
     """
-    found = {}
+    found: dict[str, WantedResource] = {}
     for written, imported in _references(_COMMENT.sub(" ", css_text)):
         url = resolve(written, css_url)
         if url:

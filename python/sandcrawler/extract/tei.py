@@ -66,7 +66,7 @@ def _separate_blocks(body: _Element) -> int:
                 parent.text += "\n"
         elif previous.tail and not previous.tail[-1].isspace():
             previous.tail += "\n"
-    return len("".join(body.itertext()).replace(GAP, " ").split())
+    return len("".join(map(str, body.itertext())).replace(GAP, " ").split())
 
 
 def _header(header: _Element, biblio: Biblio, url: str) -> None:

@@ -58,7 +58,7 @@ class Sandbox:
 
     def close(self) -> None:
         """Stop every child, whatever it is doing, and wait for them."""
-        self._pool.stop()
+        self._pool.stop()  # type: ignore[no-untyped-call]
         self._pool.join()
 
     async def extract(self, step: str, page: Page) -> Extracted:
