@@ -5,17 +5,18 @@ import re
 import pytest
 
 from sandcrawler.extract import biblio, document
-from sandcrawler.extract.biblio import citation, fields, values
+from sandcrawler.extract.biblio import citation, derived, fields, values
+from sandcrawler.extract.biblio.languages import language
 from sandcrawler.extract.biblio.shown import SHOWN
 from sandcrawler.extract.biblio.sources import LINK_RELS
 from sandcrawler.model import Biblio, Page
 
 DERIVED = {"release_date", "release_year", "release_type", "release_stage", "orcids"}
 SOURCES = [source for row in fields.FIELDS.values() for source in row.sources] + [
-    *fields.DATES,
-    *fields.TYPE_SOURCES,
-    *fields.TYPE_SIGNS,
-    *fields.STAGE_SOURCES,
+    *derived.DATES,
+    *derived.TYPE_SOURCES,
+    *derived.TYPE_SIGNS,
+    *derived.STAGE_SOURCES,
 ]
 
 
@@ -110,7 +111,7 @@ def test_line(text: str, expected: str | None) -> None:
     ],
 )
 def test_language(text: str, expected: str | None) -> None:
-    assert values.language(text) == expected
+    assert language(text) == expected
 
 
 @pytest.mark.parametrize(

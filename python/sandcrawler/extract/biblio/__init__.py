@@ -2,19 +2,17 @@
 
 The rules are tables: `fields` says where each field comes from, `values` how its text is read,
 `words` what words mean. This is the engine that applies them: for each field the first source with a usable
-value wins. What follows from other fields (year, pages, type, stage) comes last.
+value wins. What takes more than one source (date, pages, type, stage) comes last: `derived`.
 """
 
 import re
 from typing import Any
 
 from sandcrawler.extract import identifiers
-from sandcrawler.extract.biblio import fields
+from sandcrawler.extract.biblio import derived
 from sandcrawler.extract.biblio.fields import FIELDS, Row
 from sandcrawler.extract.biblio.sources import Found
-from sandcrawler.extract.biblio.values import line, split_pages
-from sandcrawler.extract.biblio.words import PREPRINT_SERVERS, STAGES, TYPES
-from sandcrawler.extract.dates import PartialDate, parse_date
+from sandcrawler.extract.biblio.values import line
 from sandcrawler.extract.document import Document
 from sandcrawler.model import Biblio
 
@@ -37,10 +35,7 @@ def extract_biblio(document: Document) -> tuple[Biblio, dict[str, str]]:
         if value:
             values[field], sources[field] = value, source
     _names(found, values, sources)
-    _date(found, values, sources)
-    _pages(values, sources)
-    _type(found, values, sources)
-    _stage(found, values, sources)
+    derived.add(found, values, sources)
     return Biblio(**values), sources
 
 
@@ -107,71 +102,3 @@ def _names(found: Found, values: Values, sources: Sources) -> None:
     if known:
         values["orcids"] = tuple(known.get(name) for name in values["contrib_names"])
         sources["orcids"] = "citation_author_orcid" if source == "citation_author" else source
-
-
-def _date(found: Found, values: Values, sources: Sources) -> None:
-    """The date of the first source that has one. A later source may add the day, if it agrees on the year."""
-    best: PartialDate | None = None
-    for name in fields.DATES:
-        texts, named = found.get(name)
-        date = next((date for text in texts if (date := parse_date(line(text) or ""))), None)
-        if date is None:
-            continue
-        if best is None:
-            best, sources["release_year"] = date, named
-        # 1 January of a later source is a year that a program has filled up.
-        elif date.iso and date.year == best.year and (date.month, date.day) != (1, 1):
-            best, sources["release_date"] = date, named
-        if best.iso:
-            sources.setdefault("release_date", named)
-            break
-    if best:
-        values["release_year"] = best.year
-        if best.iso:
-            values["release_date"] = best.iso
-
-
-def _pages(values: Values, sources: Sources) -> None:
-    """First page, last page and range from each other."""
-    if "pages" in values:
-        first, last = split_pages(values["pages"])
-        for field, value in (("first_page", first), ("last_page", last)):
-            if value and values.setdefault(field, value) is value:
-                sources.setdefault(field, sources["pages"])
-    elif values.get("first_page") and values.get("last_page"):
-        values["pages"] = f"{values['first_page']}-{values['last_page']}"
-        sources["pages"] = f"{sources['first_page']}, {sources['last_page']}"
-    # bioRxiv's citation_firstpage is the second half of its DOI.
-    if values.get("first_page") and values.get("doi", "").partition("/")[2] == values["first_page"].lower():
-        for field in ("first_page", "last_page", "pages"):
-            values.pop(field, None)
-            sources.pop(field, None)
-
-
-def _type(found: Found, values: Values, sources: Sources) -> None:
-    """The type that the page names, else the one whose pages alone have such a source."""
-    for source in fields.TYPE_SOURCES:
-        texts, named = found.get(source)
-        for text in texts:
-            if kind := TYPES.get((line(text) or "").lower().rpartition("/")[2]):
-                values["release_type"], sources["release_type"] = kind, named
-                return
-    for source, kind in fields.TYPE_SIGNS.items():
-        texts, named = found.get(source)
-        if any(map(line, texts)):
-            values["release_type"], sources["release_type"] = kind, named
-            return
-
-
-def _stage(found: Found, values: Values, sources: Sources) -> None:
-    """published, submitted, …: as the page says, else by where it appeared."""
-    for source in fields.STAGE_SOURCES:
-        for text in found.get(source)[0]:
-            if stage := STAGES.get((line(text) or "").lower().rpartition("/")[2]):
-                values["release_stage"], sources["release_stage"] = stage, source
-                return
-    container = re.sub(r"\W", "", values.get("container_name", "").lower())
-    if container in PREPRINT_SERVERS or (not container and "arxiv_id" in values):
-        values["release_stage"], sources["release_stage"] = "submitted", "container_name" if container else "arxiv_id"
-    elif container and any(field in values for field in ("volume", "issue", "container_issn", "first_page")):
-        values["release_stage"], sources["release_stage"] = "published", "container_name"

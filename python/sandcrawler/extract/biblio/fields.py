@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from sandcrawler.extract import identifiers
 from sandcrawler.extract.biblio import values as read
+from sandcrawler.extract.biblio.languages import language
 
 Reader = Callable[[str], str | tuple[str, ...] | None]
 
@@ -34,13 +35,13 @@ class Row(NamedTuple):
     second: Reader | None = None
 
 
-def _sources(text: str) -> tuple[str, ...]:
+def sources(text: str) -> tuple[str, ...]:
     """The sources of a row. A plus joins what has a blank: link:alternate+application/pdf."""
     return tuple(re.sub(r"^(link:[\w-]+)\+", r"\1 ", name) for name in text.split())
 
 
-def _row(reader: Reader, sources: str, *, many: bool = False, second: Reader | None = None) -> Row:
-    return Row(reader, _sources(sources), many, second)
+def _row(reader: Reader, text: str, *, many: bool = False, second: Reader | None = None) -> Row:
+    return Row(reader, sources(text), many, second)
 
 
 FIELDS: Mapping[str, Row] = {
@@ -135,7 +136,7 @@ FIELDS: Mapping[str, Row] = {
         " citation_firstpage bepress_citation_firstpage html:cited-pages",
     ),
     "lang": _row(
-        read.language,
+        language,
         "citation_language bepress_citation_language dc.language dc.language.iso dcterms.language eprints.language"
         " ld:inLanguage og.locale html:lang content-language language",
     ),
@@ -175,44 +176,3 @@ FIELDS: Mapping[str, Row] = {
         read.url, "citation_supplementary_url eprints.document_url dcterms.haspart ld:hasPart.contentUrl", many=True
     ),
 }
-
-# The date: sources in order; a source that knows the day is preferred among those of one year.
-DATES = _sources(
-    "citation_date citation_publication_date bepress_citation_date bepress_citation_publication_date eprints.date"
-    " prism.publicationdate wkhealth_date citation_online_date bepress_citation_online_date citation_cover_date"
-    " prism.coverdate dc.date.issued dcterms.issued dc.issued dc.date.published dcterms.date dc.date"
-    " dc.date.created dcterms.created ld:datePublished article.published_time article.published citation_year"
-    " itemprop.datepublished html:published"
-    " bepress_citation_year prism.copyrightyear ld:copyrightYear"
-    " coins:rft.date ld:dateCreated dc.date.available dcterms.available eprints.datestamp"
-)
-
-# Where a page says of what type it is; `words.TYPES` reads it.
-TYPE_SOURCES = _sources(
-    "citation_article_type bepress_citation_article_type prism.contenttype eprints.type eprints.thesis_type dc.type"
-    " dcterms.type dc.type.articletype citation_document_type ld:@type coins:rft.genre"
-)
-# Where no type is named: a source that stands only on pages of this type.
-TYPE_SIGNS: Mapping[str, str] = {
-    "citation_dissertation_institution": "thesis",
-    "citation_dissertation_name": "thesis",
-    "bepress_citation_dissertation_institution": "thesis",
-    "bepress_citation_dissertation_name": "thesis",
-    "citation_technical_report_institution": "report",
-    "citation_technical_report_number": "report",
-    "citation_conference_title": "paper-conference",
-    "citation_conference": "paper-conference",
-    "bepress_citation_conference_title": "paper-conference",
-    "citation_inbook_title": "chapter",
-    "citation_journal_title": "article-journal",
-    "bepress_citation_journal_title": "article-journal",
-    "prism.publicationname": "article-journal",
-    "eprints.publication": "article-journal",
-    "wkhealth_journal_title": "article-journal",
-    "dc.source.issn": "article-journal",
-    "ld:Periodical.name": "article-journal",
-}
-
-STAGE_SOURCES = _sources(
-    "eprints.ispublished dc.type dcterms.type dc.type.version dc.rights.version citation_article_type"
-)

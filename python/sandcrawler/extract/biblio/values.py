@@ -4,10 +4,9 @@ Every function takes text that may still hold entities, markup and control chara
 """
 
 import re
-from functools import lru_cache
 from html import unescape
 
-from sandcrawler.extract.biblio.words import ACCOUNTS, ISO_639_1, LANGUAGE_NAMES, OLD_CODES, PLACEHOLDERS
+from sandcrawler.extract.biblio.words import ACCOUNTS, PLACEHOLDERS
 from sandcrawler.extract.text import tidy
 
 MAX_CHARACTERS = 50_000  # of one value; the longest honest one is an abstract or a reference
@@ -187,26 +186,3 @@ def licence(text: str) -> str | None:
         return None
     value = found.group().rstrip(".,;:")
     return "https:" + value if value.startswith("//") else value
-
-
-@lru_cache(maxsize=1024)
-def language(text: str) -> str | None:
-    """The ISO 639-1 code of a tag or a name: "en-US", "eng", "English", "zh_CN" → two letters."""
-    plain = re.split(r"[;,|]", tidy(text).lower().replace("_", "-"))[0].strip()
-    plain = plain.rpartition("/")[2]  # lexvo.org/id/iso639-3/eng
-    primary = plain.partition("-")[0]
-    if len(primary) == 2:
-        return primary if primary in ISO_639_1 else OLD_CODES.get(primary)
-    if len(primary) == 3 and primary.isascii() and primary.isalpha():
-        return _three_letters(primary)
-    return LANGUAGE_NAMES.get(plain.partition(" (")[0])
-
-
-def _three_letters(code: str) -> str | None:
-    import langcodes  # noqa: PLC0415  (0.07 s that few documents need)
-
-    try:
-        found = langcodes.Language.get(code).language
-    except ValueError:  # LanguageTagError is one
-        return None
-    return found if found in ISO_639_1 else None

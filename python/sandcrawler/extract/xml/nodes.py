@@ -7,7 +7,7 @@ from typing import Any
 from lxml import etree
 from lxml.etree import _Element as Element
 
-from sandcrawler.extract.biblio import values
+from sandcrawler.extract.biblio import languages
 from sandcrawler.extract.text import tidy
 
 MAX_TEXT = 50_000
@@ -100,4 +100,4 @@ def has_words(value: str) -> bool:
 
 def language(tag: str | None) -> str | None:
     """The ISO 639-1 code of a language attribute."""
-    return values.language(tag) if tag else None
+    return languages.language(tag) if tag else None
