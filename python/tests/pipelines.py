@@ -97,3 +97,12 @@ def empty(config: Config) -> None:
     for page in s3.get_paginator("list_objects_v2").paginate(Bucket=config.s3_bucket):
         for found in page.get("Contents", ()):
             s3.delete_object(Bucket=config.s3_bucket, Key=found["Key"])
+
+
+def readme_queries() -> list[tuple[str, list[list[str]]]]:
+    """The README's queries, each with the rows that it shows, cells as text."""
+    readme = (Path(__file__).resolve().parents[2] / "README.md").read_text("utf-8")
+    return [
+        (query, [[cell.strip() for cell in line.split(" | ")] for line in shown.splitlines()[2:-1]])
+        for query, shown in re.findall(r"```sql\n(.*?)```\n```\n(.*?)```", readme, re.DOTALL)
+    ]

@@ -14,7 +14,7 @@ from sandcrawler.config import Config
 from sandcrawler.demo.documents import documents, requests
 from sandcrawler.demo.run import ROWS, WORKERS
 from sandcrawler.demo.server import running
-from tests.pipelines import empty, pipeline, settled
+from tests.pipelines import empty, pipeline, readme_queries, settled
 
 MakeConfig = Callable[..., Config]
 COPIES = 10
@@ -40,6 +40,10 @@ def test_the_example_site_comes_out_as_its_table_says(stack_config: MakeConfig, 
         if expected.status in {"success", "wrong-scope"} and document.ingest_type == "html":
             assert (row["scope"], row["missing"]) == (expected.scope, expected.missing), document.name
             assert expected.title in (None, row["title"]), document.name
+    with psycopg.connect(config.postgres_url or "") as database:
+        for query, shown in readme_queries():
+            answer = [["" if cell is None else str(cell) for cell in row] for row in database.execute(query.encode())]
+            assert answer == shown, query
     suffixes = {key[key.index(".") :] for key in state if "/" in key}
     assert suffixes == {".tei.xml", ".jats.xml", ".txt"}
 

@@ -1,0 +1,86 @@
+"""What the README claims is so: commands, exit codes, files. Its queries run in `test_pipeline`."""
+
+import re
+from pathlib import Path
+
+import pytest
+import typer
+
+from sandcrawler import cli
+from sandcrawler.config import Config
+from sandcrawler.names import Topic
+from sandcrawler.status import Status
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text("utf-8")
+PAGES = {page: (ROOT / page).read_text("utf-8") for page in ("README.md", "kafka/README.md", "sql/queries.md")}
+
+# In code only: after a backtick, in an indented block, or by its path.
+COMMAND = re.compile(r"(?:^ {4,}(?:\w+=\S+ )?|`|\.venv/bin/)sandcrawler ((?:[a-z-]+ ?)+)([^`\n#]*)", re.MULTILINE)
+
+
+def commands() -> dict[str, typer.core.TyperCommand]:
+    """Every command, sub-commands as `dead-letters list`."""
+    root = typer.main.get_command(cli.app)
+    found = {}
+    for name, command in root.commands.items():  # type: ignore[attr-defined]
+        found[name] = command
+        for sub, inner in getattr(command, "commands", {}).items():
+            found[f"{name} {sub}"] = inner
+    return found
+
+
+def used(text: str) -> list[tuple[str, list[str]]]:
+    """The commands that a page shows, each with its options."""
+    known, found = commands(), []
+    for words, rest in COMMAND.findall(text):
+        parts = words.split()
+        name = next((n for n in (" ".join(parts[:2]), parts[0]) if n in known), parts[0])
+        found.append((name, re.findall(r"(?<!\S)--[a-z-]+", f"{words} {rest}")))
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_command_shown_exists_with_its_options(page: str) -> None:
+    known = commands()
+    shown = used(PAGES[page])
+    assert shown or page != "README.md"
+    for name, options in shown:
+        assert name in known, f"{page}: sandcrawler {name}"
+        accepted = {option for parameter in known[name].params for option in parameter.opts}
+        assert set(options) <= accepted | {"--help"}, f"{page}: sandcrawler {name} {options}"
+
+
+def test_the_exit_codes_are_those_of_the_command_line() -> None:
+    table = dict(re.findall(r"^\| (\d+) \| (.+?) \|$", README, re.MULTILINE))
+    assert {int(code): meaning for code, meaning in table.items()} == cli.EXIT_CODES
+
+
+def test_every_variable_is_a_setting() -> None:
+    known = {f"SANDCRAWLER_{name.upper()}" for name in Config.model_fields}
+    known |= {"SANDCRAWLER_CONFIG", "SANDCRAWLER_DIR", "SANDCRAWLER_TEST_STACK"}
+    for page, text in PAGES.items():
+        assert set(re.findall(r"SANDCRAWLER_[A-Z0-9_]+[A-Z0-9]", text)) <= known, page
+
+
+def test_every_file_named_exists() -> None:
+    links = re.findall(r"\]\(([^)#]+)\)", README)
+    table = re.findall(
+        r"^\| .* \| ((?:`[^`]+`(?: and )?)+)", README[README.index("| to change | open |") :], re.MULTILINE
+    )
+    inside = [name for cell in table for name in re.findall(r"`([^`]+)`", cell)]
+    assert len(inside) >= 8
+    for name in [*links, *inside]:
+        package = ROOT / "python" / "sandcrawler"
+        assert (ROOT / name).exists() or (package / name).exists() or (package / "ingest" / name).exists(), name
+
+
+def test_every_topic_is_named() -> None:
+    for topic in Topic:
+        tail = topic.value.removeprefix("ingest-file-requests")
+        assert topic.value in README or f"`{tail}`" in README, topic
+
+
+def test_statuses_in_examples_are_statuses() -> None:
+    for status in re.findall(r"--status ([a-z-]+)", "".join(PAGES.values())):
+        assert status in set(Status)
