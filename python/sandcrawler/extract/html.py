@@ -9,8 +9,9 @@ carry no bibliography of the article they hide. A full text whose TEI could not 
 from sandcrawler.extract.biblio import extract_biblio
 from sandcrawler.extract.document import parse
 from sandcrawler.extract.fulltext import full_text
-from sandcrawler.extract.links import find_follow, find_refresh
+from sandcrawler.extract.links import find_follow
 from sandcrawler.extract.platform import find_platform
+from sandcrawler.extract.refresh import find_refresh
 from sandcrawler.extract.resources import ResourceRules, default_rules, list_resources
 from sandcrawler.extract.scope import find_scope
 from sandcrawler.extract.scope_evidence import Evidence

@@ -1,4 +1,4 @@
-"""Where a page says that a better document is: a waiting page's refresh, and the full text as HTML, XML or PDF.
+"""Where a page says that a better document is: the full text as HTML, XML or PDF.
 
 A table of finders for each type, best first: what the metadata say, then links that standards mark, then what known
 platforms do. A link to the page itself is never an answer. Every finder of a platform names a page to try it on.
@@ -14,34 +14,6 @@ from sandcrawler.extract.document import Document
 from sandcrawler.extract.urls import resolve, same_page
 from sandcrawler.extract.xpath import elements, strings
 from sandcrawler.model import Biblio, Follow
-
-# A refresh after a longer time is an automatic reload of a page that is one; in seconds.
-REFRESH_SECONDS = 30
-_REFRESH = elements("//meta[@http-equiv][@content][not(ancestor::noscript)][not(ancestor::template)]")
-_REFRESH_CONTENT = re.compile(
-    r"\s*(?P<delay>\d*)(?:\.[\d.]*)?\s*(?:[;,\s]\s*(?:url\s*=\s*)?(?P<quote>['\"]?)(?P<url>.*))?\Z",
-    re.IGNORECASE | re.DOTALL,
-)
-
-
-def find_refresh(document: Document) -> Follow | None:
-    """Where a waiting page sends its reader (HTML Standard, "shared declarative refresh steps").
-
-    None where there is no URL, the delay is long, or the page only reloads itself.
-    """
-    for meta in _REFRESH(document.root):
-        if meta.get("http-equiv", "").strip().lower() != "refresh":
-            continue
-        match = _REFRESH_CONTENT.match(meta.get("content", ""))
-        if not match or not match["url"] or int(match["delay"] or 0) > REFRESH_SECONDS:
-            continue
-        written = match["url"]
-        if match["quote"]:
-            written = written.partition(match["quote"])[0]
-        url = resolve(written, document.base_url)
-        if url and not _is_here(url, document):
-            return Follow(url, "meta-refresh")
-    return None
 
 
 class Seen(NamedTuple):
@@ -119,7 +91,9 @@ OJS = ("ojs3", "ojs", "ops")
 
 def _galleys(label: str) -> Find:
     """OJS: the link to a galley, by its visible label ("HTML", "PDF (English)") or its class."""
-    path = elements(f"//a[{_classed('obj_galley_link', 'galley-link', 'file')}] | //div[@id='articleFullText']//a[@href]")
+    path = elements(
+        f"//a[{_classed('obj_galley_link', 'galley-link', 'file')}] | //div[@id='articleFullText']//a[@href]"
+    )
     wanted = re.compile(rf"\b{label}\b", re.IGNORECASE)
 
     def find(seen: Seen) -> Iterator[str | None]:
@@ -256,10 +230,6 @@ def find_follow(document: Document, biblio: Biblio, platform: str | None, ingest
     for finder in FINDERS[ingest_type]:
         for written in finder.find(seen):
             url = resolve(written, document.base_url)
-            if url and not _is_here(url, document):
+            if url and not same_page(url, document.url):
                 return Follow(url, finder.technique)
     return None
-
-
-def _is_here(url: str, document: Document) -> bool:
-    return same_page(url, document.url)

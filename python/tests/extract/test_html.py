@@ -22,11 +22,52 @@ FULL = page(
 REAL = Path(__file__).resolve().parents[4] / "shared" / "real" / "html"
 
 TAGS = st.sampled_from(
-    "p div table td h1 meta base link script style img a iframe form input title frameset br br/ !-- svg math".split()
+    [
+        "p",
+        "div",
+        "table",
+        "td",
+        "h1",
+        "meta",
+        "base",
+        "link",
+        "script",
+        "style",
+        "img",
+        "a",
+        "iframe",
+        "form",
+        "input",
+        "title",
+        "frameset",
+        "br",
+        "br/",
+        "!--",
+        "svg",
+        "math",
+    ]
 )
-MARKUP = st.lists(st.one_of(TAGS.map("<{}>".format), TAGS.map("</{}>".format), st.text(max_size=30), st.sampled_from(
-    ["<meta name=citation_title content=", "<img src=", "<base href=//[", '<meta http-equiv=refresh content="0;url=', "&#0;", "&#xD800;", "<![CDATA[", "srcset='", "style='background:url("]
-)), max_size=60).map(lambda parts: "".join(parts).encode("utf-8", "surrogatepass"))  # fmt: skip
+MARKUP = st.lists(
+    st.one_of(
+        TAGS.map("<{}>".format),
+        TAGS.map("</{}>".format),
+        st.text(max_size=30),
+        st.sampled_from(
+            [
+                "<meta name=citation_title content=",
+                "<img src=",
+                "<base href=//[",
+                '<meta http-equiv=refresh content="0;url=',
+                "&#0;",
+                "&#xD800;",
+                "<![CDATA[",
+                "srcset='",
+                "style='background:url(",
+            ]
+        ),
+    ),
+    max_size=60,
+).map(lambda parts: "".join(parts).encode("utf-8", "surrogatepass"))
 URLS = st.one_of(
     st.just(URL), st.text(max_size=40), st.sampled_from(["http://[", "http://", "//", "https://example.org:x/"])
 )

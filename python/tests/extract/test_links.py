@@ -5,8 +5,9 @@ from pages import ABSTRACT, HEADLINE, metas, page, prose
 
 from sandcrawler.extract.document import parse
 from sandcrawler.extract.html import extract_html, extract_pdf_link, extract_xml_link
-from sandcrawler.extract.links import FINDERS, find_follow, find_refresh
+from sandcrawler.extract.links import FINDERS, find_follow
 from sandcrawler.extract.platform import find_platform
+from sandcrawler.extract.refresh import find_refresh
 from sandcrawler.model import Biblio, Follow, Page
 
 HOST = "https://journal.example.org"
@@ -68,15 +69,35 @@ GALLEYS = (
 @pytest.mark.parametrize(
     ("kind", "body", "head", "expected"),
     [
-        ("html", "", '<meta name="citation_fulltext_html_url" content="/full/7">', ("/full/7", "citation_fulltext_html_url")),
-        ("html", "<iframe name='htmlFrame' src='/download/7/12?inline=1'></iframe>", "", ("/download/7/12?inline=1", "ojs-html-iframe")),
+        (
+            "html",
+            "",
+            '<meta name="citation_fulltext_html_url" content="/full/7">',
+            ("/full/7", "citation_fulltext_html_url"),
+        ),
+        (
+            "html",
+            "<iframe name='htmlFrame' src='/download/7/12?inline=1'></iframe>",
+            "",
+            ("/download/7/12?inline=1", "ojs-html-iframe"),
+        ),
         ("html", GALLEYS, "", ("/view/7/12", "ojs-html-galley")),
         ("pdf", GALLEYS, "", ("/view/7/11", "ojs-pdf-galley")),
         ("xml", GALLEYS, "", ("/view/7/13", "ojs-xml-galley")),
-        ("xml", "", '<meta name="citation_xml_url" content="a.xml">', ("/index.php/sb/article/view/a.xml", "citation_xml_url")),
+        (
+            "xml",
+            "",
+            '<meta name="citation_xml_url" content="a.xml">',
+            ("/index.php/sb/article/view/a.xml", "citation_xml_url"),
+        ),
         ("xml", "", '<link rel="alternate" type="application/jats+xml" href="/a.xml">', ("/a.xml", "link-alternate")),
         ("xml", "", '<link rel="alternate" type="application/xml" href="/feed.rss">', None),
-        ("xml", "<a target='xml' href='/scielo.php?script=articleXML'>x</a>", "", ("/scielo.php?script=articleXML", "scielo-xml")),
+        (
+            "xml",
+            "<a target='xml' href='/scielo.php?script=articleXML'>x</a>",
+            "",
+            ("/scielo.php?script=articleXML", "scielo-xml"),
+        ),
         ("xml", "<a href='/7.xml'> XML </a>", "", ("/7.xml", "labelled-xml")),
         ("pdf", "", '<meta name="citation_pdf_url" content="/7.pdf">', ("/7.pdf", "citation_pdf_url")),
         ("pdf", "<embed type='application/pdf' src='/7.pdf'>", "", ("/7.pdf", "embedded-pdf")),
@@ -86,7 +107,7 @@ GALLEYS = (
         ("html", "", f'<meta name="citation_fulltext_html_url" content="{URL}/">', None),
         ("html", "", '<meta name="citation_fulltext_html_url" content="about:blank">', None),
     ],
-)  # fmt: skip
+)
 def test_full_text_links(kind: str, body: str, head: str, expected: tuple[str, str] | None) -> None:
     assert follow(kind, body, head) == expected
 

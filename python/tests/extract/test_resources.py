@@ -26,8 +26,14 @@ def listed(body: str, head: str = "", rules: ResourceRules | None = None) -> lis
         ('<link rel="Alternate StyleSheet" href="/a.css">', [("/a.css", "stylesheet")]),
         ('<img src="a.png">', [("/v/1/a.png", "image")]),
         ('<img src="/s.gif" data-src="/big.png">', [("/s.gif", "image"), ("/big.png", "image")]),
-        ('<img srcset="/a,b.png 1x, /c.png 2x,/d.png">', [("/a,b.png", "image"), ("/c.png", "image"), ("/d.png", "image")]),
-        ('<picture><source srcset="/a.webp 100w"><img src="/a.jpg"></picture>', [("/a.webp", "image"), ("/a.jpg", "image")]),
+        (
+            '<img srcset="/a,b.png 1x, /c.png 2x,/d.png">',
+            [("/a,b.png", "image"), ("/c.png", "image"), ("/d.png", "image")],
+        ),
+        (
+            '<picture><source srcset="/a.webp 100w"><img src="/a.jpg"></picture>',
+            [("/a.webp", "image"), ("/a.jpg", "image")],
+        ),
         ('<input type="IMAGE" src="/go.gif"><input type="text" src="/no.gif">', [("/go.gif", "image")]),
         (
             '<video poster="/p.jpg" src="/v.mp4"><source src="/v.webm"><track src="/v.vtt"></video>',
@@ -38,9 +44,15 @@ def listed(body: str, head: str = "", rules: ResourceRules | None = None) -> lis
         ('<iframe src="/f"></iframe>', [("/f", "subdocument")]),
         ('<svg><image xlink:href="/i.png"/><use href="#x"/></svg>', [("/i.png", "image")]),
         ('<link rel="preload" as="font" href="/f.woff2">', [("/f.woff2", "font")]),
-        ('<link rel="preload" as="image" href="/h.png" imagesrcset="/h2.png 2x">', [("/h.png", "image"), ("/h2.png", "image")]),
-        ('<div style="background:url(\'/bg.png\')">x</div>', [("/bg.png", "image")]),
-        ('<style>@import "/i.css"; @font-face{src:url(/f.woff)} a{b:url( "c.png" )}</style>', [("/i.css", "stylesheet"), ("/f.woff", "font"), ("/v/1/c.png", "image")]),
+        (
+            '<link rel="preload" as="image" href="/h.png" imagesrcset="/h2.png 2x">',
+            [("/h.png", "image"), ("/h2.png", "image")],
+        ),
+        ("<div style=\"background:url('/bg.png')\">x</div>", [("/bg.png", "image")]),
+        (
+            '<style>@import "/i.css"; @font-face{src:url(/f.woff)} a{b:url( "c.png" )}</style>',
+            [("/i.css", "stylesheet"), ("/f.woff", "font"), ("/v/1/c.png", "image")],
+        ),
         ('<td background="/old.gif">x</td>', [("/old.gif", "image")]),
         ('<div data-bg="/lazy.jpg"></div>', [("/lazy.jpg", "image")]),
         ('<noscript><img src="/plain.png"></noscript>', [("/plain.png", "image")]),
@@ -50,18 +62,26 @@ def listed(body: str, head: str = "", rules: ResourceRules | None = None) -> lis
         ("<img><img src><img src=''><iframe src='about:blank'></iframe><img src='data:image/gif;base64,R0'>", []),
         ("<img src='javascript:void(0)'><img src='//[bad/x.png'><img src='http://:80/x'>", []),
     ],
-)  # fmt: skip
+)
 def test_what_asks_for_what(markup: str, expected: list[tuple[str, str]]) -> None:
     assert listed(f"<table><tr>{markup}</tr></table>" if markup.startswith("<td") else markup) == expected
 
 
 def test_document_order() -> None:
     body = '<img src="/1.png"><p style="background:url(/2.png)"><img src="/3.png"></p><script src="/4.js"></script>'
-    assert [url for url, _ in listed(body, '<link rel="stylesheet" href="/0.css">')] == ["/0.css", "/1.png", "/2.png", "/3.png", "/4.js"]  # fmt: skip
+    assert [url for url, _ in listed(body, '<link rel="stylesheet" href="/0.css">')] == [
+        "/0.css",
+        "/1.png",
+        "/2.png",
+        "/3.png",
+        "/4.js",
+    ]
 
 
 def test_base() -> None:
-    assert listed('<img src="a.png">', '<base target="_blank"><base href="/s/"><base href="/t/">') == [("/s/a.png", "image")]  # fmt: skip
+    assert listed('<img src="a.png">', '<base target="_blank"><base href="/s/"><base href="/t/">') == [
+        ("/s/a.png", "image")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -149,7 +169,7 @@ def test_rules_cost_microseconds() -> None:
 
 
 def test_linked_css() -> None:
-    css = "/* url(no.png) */ @import url('b.css') screen; @namespace svg url(http://www.w3.org/2000/svg);\na{b:url(\\66 ig.png)}"
+    css = "/* url(no.png) */ @import url('b.css') screen; @namespace s url(http://x.org/);\na{b:url(\\66 ig.png)}"
     assert [(one.url, one.resource_type) for one in css_resources(css, "https://journal.example.org/css/a.css")] == [
         ("https://journal.example.org/css/b.css", "stylesheet"),
         ("https://journal.example.org/css/fig.png", "image"),

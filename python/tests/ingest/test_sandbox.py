@@ -3,7 +3,6 @@
 import asyncio
 import os
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -52,10 +51,9 @@ EXPECTED = {
 
 
 @pytest.fixture(autouse=True)
-def importable(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def importable(monkeypatch: pytest.MonkeyPatch) -> None:
     """A forkserver child finds this module by the parent's sys.path."""
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
-    yield
 
 
 def config(**settings: object) -> Config:
