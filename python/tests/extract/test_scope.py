@@ -150,7 +150,7 @@ ROWS = (
     Row(
         "Incapsula",
         "/a/1",
-        b"<html><body><iframe src='/_Incapsula_Resource?S=1'>Request unsuccessful. Incapsula incident</iframe></body></html>",
+        b"<html><body><iframe src='/_Incapsula_Resource?S=1'>Request unsuccessful.</iframe></body></html>",
         Scope.BLOCKED_CAPTCHA,
     ),
     Row(
