@@ -36,8 +36,8 @@ def common(brokers: str, message_bytes: int) -> dict[str, object]:
     return {
         "bootstrap.servers": brokers,
         "allow.auto.create.topics": False,
-        # Headers and framing come on top of what the topics allow; the broker has the last word.
-        "message.max.bytes": message_bytes + (1 << 20),
+        # As much as the dead-letters topic takes; the broker has the last word on the others.
+        "message.max.bytes": message_bytes + (2 << 20),
         "reconnect.backoff.max.ms": 2_000,
         "socket.keepalive.enable": True,
         # librdkafka's own words from warnings up: offsets out of range, among others, are said only there.
