@@ -95,6 +95,12 @@ def list_blocks(root: _Element) -> list[Block]:
     return walk.blocks
 
 
+def word_count(text: str) -> int:
+    """Words of a text: what blanks part, and two characters for a word in scripts that write without blanks."""
+    words = len(text.split())
+    return words if text.isascii() else words + len(_UNSPACED.findall(text)) // 2
+
+
 class _Walk:
     """The state of one walk: the open zone, the block being filled, the heading whose zone holds."""
 
@@ -139,7 +145,7 @@ class _Walk:
         if not text.isspace():
             self._breaks = 0
             if self.links > 0:
-                self._linked += len(text.split())
+                self._linked += word_count(text)
 
     def open(self, level: int, heading: _Element | None = None) -> None:
         """Close the block being filled (`heading`: the element that it was), and open another of this level."""
@@ -151,9 +157,8 @@ class _Walk:
         self._level, self._code, self._linked = level, False, 0
 
     def _close(self, words: list[str], heading: _Element | None) -> None:
-        text, count = " ".join(words), len(words)
-        if not text.isascii():
-            count += len(_UNSPACED.findall(text)) // 2
+        text = " ".join(words)
+        count = word_count(text)
         runs = count >= _PARAGRAPH_WORDS and self._linked < count / 2 and not self._level and not self._code
         runs = runs and sum(word[0].isupper() for word in words) <= count / 2
         zone = self._opened[1] if self._opened else self._headed[1]

@@ -15,7 +15,7 @@ from lxml.etree import _Element
 from trafilatura.core import bare_extraction
 from trafilatura.meta import reset_caches
 
-from sandcrawler.extract.blocks import Block
+from sandcrawler.extract.blocks import Block, word_count
 from sandcrawler.extract.document import Document
 from sandcrawler.extract.lexicon import Zone
 from sandcrawler.extract.tei import AGENT, GAP, UNFIT, fit, write_tei
@@ -135,7 +135,7 @@ def _prepared(root: _Element) -> _Element:
 
 
 def _words(body: _Element) -> int:
-    return len(" ".join(map(str, body.itertext())).split())
+    return word_count(" ".join(map(str, body.itertext())))
 
 
 def _attempt(make: Callable[[], Made]) -> Made | None:

@@ -17,10 +17,11 @@ from sandcrawler.status import Scope
 
 # Running text, in words.
 LONG = 1000  # a full text by its length alone
+LONGISH = 600  # the same, where it is nearly all of the page
 SECTIONED = 450  # a full text with two of an article's usual sections: longer than a structured abstract
 SHORT = 180  # an editorial or letter, on a page that says it is the article
 PARAGRAPHS = 4  # an article has so many paragraphs, an abstract has fewer; so many references make a list
-LITTLE = 250  # all words of a page that can be a wall or an error page
+LITTLE = 250  # all words, menus left out, of a page that can be a wall or an error page
 
 WIKIS = frozenset({"mediawiki", "dokuwiki"})
 BLOGS = frozenset({"wordpress", "blogger", "ghost", "medium", "substack", "hugo", "jekyll", "quarto", "distill"})
@@ -66,7 +67,7 @@ class Rule(NamedTuple):
 
 def _bare(page: Evidence) -> bool:
     """Little text, and nothing of an article: only such a page can be a wall or an error page."""
-    return page.words < LITTLE and page.prose < SHORT and not page.scholarly
+    return page.content < LITTLE and page.prose < SHORT and not page.scholarly
 
 
 def _in_head(page: Evidence, phrases: re.Pattern[str]) -> bool:
@@ -204,7 +205,7 @@ RULES: tuple[Rule, ...] = (
             p.platform in REPOSITORIES and p.prose < 2 * LONG and (p.offers_files or p.abstract >= 30 or p.prose < 30)
         ),
     ),
-    Rule("long", Scope.ARTICLE_FULLTEXT, lambda p: p.prose >= LONG),
+    Rule("long", Scope.ARTICLE_FULLTEXT, lambda p: p.prose >= LONG or (p.prose >= LONGISH and p.prose > 0.7 * p.words)),
     Rule("blog", Scope.ARTICLE_FULLTEXT, lambda p: p.platform in BLOGS and p.prose >= SECTIONED),
     Rule("article", Scope.ARTICLE_FULLTEXT, _is_article),
     # Pages about an article.

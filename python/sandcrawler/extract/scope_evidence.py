@@ -65,6 +65,11 @@ class Evidence:
         return sum(block.words for block in self.blocks)
 
     @cached_property
+    def content(self) -> int:
+        """Words of what is neither menu nor link."""
+        return sum(block.words for block in self.blocks if block.zone is not Zone.CHROME and not block.of_links)
+
+    @cached_property
     def zone_words(self) -> Counter[Zone]:
         """Words of running text in each zone of the page."""
         counter: Counter[Zone] = Counter()

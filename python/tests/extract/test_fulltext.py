@@ -211,3 +211,15 @@ def test_never_less_than_bare_trafilatura() -> None:
         bare = trafilatura.extract(body, output_format="xmltei")
         expected = "".join(etree.fromstring(bare.encode()).find(".//{*}body").itertext()).split() if bare else []
         assert (made(body)[0].word_count or 0) >= len(expected)
+
+
+def test_scripts_without_blanks_are_counted_by_their_characters() -> None:
+    """Else every Chinese page would look as if trafilatura had missed its text."""
+    line = "沿海鸟群每年春天步行计数每个巢穴记录一次其位置以及高出潮线的高度和卵的数量"
+    menu = "".join(f"<p><a href='/{n}'>第{n}期目录</a></p>" for n in range(30))
+    paragraphs = "".join(f"<p>{n}{line}。{line}。</p>" for n in range(12))
+    body = f"<div>{menu}</div><article><h1>鸟巢</h1>{paragraphs}</article>".encode()
+    answer, text = made(b"<html><meta charset=utf-8><body>" + body + b"</body></html>")
+    assert answer.status is Status.SUCCESS
+    assert line in text
+    assert "期目录" not in text
