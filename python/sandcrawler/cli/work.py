@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from sandcrawler.cli.document import Type, TypeOption
 from sandcrawler.cli.screen import put, say
 from sandcrawler.config import load
 from sandcrawler.errors import ConfigurationError
@@ -68,9 +69,10 @@ def _run_side_by_side(workers: list[str]) -> int:
 def demo(
     urls: Annotated[list[str] | None, typer.Argument(metavar="[URL…]", help="Your own links, in place of ours")] = None,
     directory: Annotated[Path | None, typer.Option("--dir", help="The local stack's folder")] = None,
-    kind: Annotated[str, typer.Option("--type", help="html, xml or pdf, for your own links")] = "html",
+    kind: TypeOption = Type.html,
 ) -> None:
     """The whole pipeline on the local stack: on a bundled example site, or on your own URLs."""
+    from sandcrawler.cli.stack import progress  # noqa: PLC0415
     from sandcrawler.demo.run import run as run_demo  # noqa: PLC0415
 
-    raise typer.Exit(run_demo(urls or [], kind, directory))
+    raise typer.Exit(run_demo(urls or [], kind.value, directory, progress))

@@ -8,8 +8,8 @@ can be looked at; everything else ends with the demo.
 
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -31,6 +31,7 @@ from sandcrawler.model import IngestType
 from sandcrawler.names import Folder, Topic, blob_key
 from sandcrawler.persist.blobs import client
 from sandcrawler.setup import setup
+from sandcrawler.stack.base import Report
 
 console = Console(stderr=True, highlight=False)
 
@@ -48,12 +49,15 @@ WHERE r.base_url = ANY(%s)
 """
 
 
-def run(urls: Sequence[str], kind: str, directory: Path | None) -> int:
+def run(
+    urls: Sequence[str], kind: str, directory: Path | None, progress: Callable[[], AbstractContextManager[Report]]
+) -> int:
     """Run the demo on the example site, or on these URLs. Exit code 1 where the example came out otherwise."""
     asked = [{"ingest_type": kind, "base_url": url} for url in urls] or list(requests(1, *TYPES))
     with ExitStack() as ending:
         say("1. The local stack: Kafka, PostgreSQL, SeaweedFS (the first time they are downloaded)")
-        addresses = stack.up(load(), directory, lambda server, text: say(f"   {server:<10} {text}"))
+        with progress() as report:
+            addresses = stack.up(load(), directory, report)
         config = load(**asdict(addresses))
         say("2. Topics, tables, bucket")
         setup(config)
