@@ -165,6 +165,8 @@ def _foreign(plain: str) -> PartialDate | None:
     words = re.findall(r"[^\W\d_]{2,}", plain)
     if len(numbers) != 2 or len(words) != 1 or len(plain) > 40 or words[0].isascii():
         return None
+    if not any(len(number) == 4 and _plausible(int(number)) for number in numbers):
+        return None
     from dateparser.date import DateDataParser  # noqa: PLC0415  (0.2 s that few documents need)
 
     data = DateDataParser(settings={"REQUIRE_PARTS": ["day", "month", "year"]}).get_date_data(plain)

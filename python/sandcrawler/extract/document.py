@@ -1,10 +1,11 @@
 """An HTML document, parsed once: the tree that every extractor shares, and what they all ask of it.
 
-libxml2 is fast and stops silently: at a NUL, at 256 nested elements, at 2,048 even when told to be generous. So the
-text is made fit before it is parsed (`encoding.decode`), the parser is told to be generous, and its error log is
-asked whether it stopped all the same: then `whole` is False, and whoever publishes text must say so.
+libxml2 is fast and stops silently: at a NUL, at </html>, at 256 nested elements, at 2,048 though told to be generous.
+So the text is made fit before it is parsed (`encoding.decode`, `_open_ended`), the parser is told to be generous, and
+its error log is asked whether it stopped all the same: then `whole` is False, and whoever publishes text must say so.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +19,8 @@ from sandcrawler.model import Page
 # What a <meta> may call itself by. One element may carry two of them: <meta name="citation_title" property="og:title">.
 _NAMING = ("name", "property", "itemprop", "http-equiv", "id")
 _UNSEEN = frozenset({"script", "style", "noscript", "template", "title", "iframe", "noframes"})
+_BODY = re.compile(r"<body(?=[\s/>])[^>]*>", re.IGNORECASE)
+_FRAME_TAGS = re.compile(r"</?(?:html|head|body)(?=[\s/>])[^>]*>", re.IGNORECASE)
 _EMPTY = b"<html><head></head><body></body></html>"
 
 
@@ -84,7 +87,7 @@ class Document:
 def parse(page: Page) -> Document:
     """The page as a document. Never raises on any bytes: an unusable page is an empty <html> with whole=False."""
     named = encoding.determine(page.body, page.content_type)
-    data = encoding.decode(page.body, named).encode()
+    data = _open_ended(encoding.decode(page.body, named)).encode()
     # A parser of its own: its error log is the only witness of what was dropped.
     parser = html.HTMLParser(encoding="utf-8", huge_tree=True)
     try:
@@ -93,6 +96,16 @@ def parse(page: Page) -> Document:
         return Document(html.document_fromstring(_EMPTY), page.url, named, whole=False)
     whole = not any(error.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT for error in parser.error_log)
     return Document(root, page.url, named, whole)
+
+
+def _open_ended(text: str) -> str:
+    """The text without the tags that part it, where something follows </html>: by the HTML Standard it is one body."""
+    end = text.lower().find("</html")
+    if end < 0 or not text[end:].partition(">")[2].strip():
+        return text
+    body = _BODY.search(text)
+    begin = min(body.end(), end) if body else end
+    return text[:begin] + _FRAME_TAGS.sub("", text[begin:])
 
 
 def visible_text(root: HtmlElement) -> Iterator[str]:

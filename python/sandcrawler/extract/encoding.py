@@ -129,7 +129,9 @@ def decode(body: bytes, encoding: str) -> str:
 
     Bytes that mean nothing become U+FFFD; characters that XML cannot hold, and references to them, are left out.
     """
-    codec = (webencodings.lookup(encoding) or webencodings.UTF8).codec_info
+    # The standard's decoder of gbk is that of gb18030; Python's is not.
+    name = "gb18030" if encoding == "gbk" else encoding
+    codec = (webencodings.lookup(name) or webencodings.UTF8).codec_info
     text = codec.decode(body, "replace")[0].removeprefix("\ufeff")
     return fit(text)
 

@@ -46,6 +46,16 @@ def test_nul_and_controls_cut_nothing() -> None:
     assert "".join(found.root.itertext()) == "abcdefg‘h’"
 
 
+def test_the_end_of_html_is_not_the_end_of_the_page() -> None:
+    page = "<html><body>one</body></html>\n<!-- x --><HTML><head><meta name=a content=b></head>"
+    page += "<body><p>two </body></HTML >three"
+    found = parse(page)
+    assert "".join(found.root.xpath("//body")[0].itertext()).split() == ["one", "two", "three"]
+    assert [meta.name for meta in found.metas] == ["a"]
+    assert parse("<html></html><html><body>two</body></html>").visible_words == 1
+    assert parse("<script>'</html>'</script><p>a</p></html>").visible_words == 1
+
+
 @pytest.mark.parametrize(
     ("head", "base"),
     [

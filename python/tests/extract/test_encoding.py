@@ -58,6 +58,7 @@ def test_order(body: bytes, content_type: str | None, expected: str) -> None:
 def test_undefined_bytes_and_marks() -> None:
     assert encoding.decode(b"\x93a\x94 \x9d", "windows-1252").startswith("“a” ")
     assert encoding.decode(b"\xef\xbb\xbfa", "utf-8") == "a"
+    assert encoding.decode("镕㐀".encode("gb18030"), "gbk") == "镕㐀"
 
 
 @pytest.mark.parametrize(
