@@ -5,10 +5,46 @@ a capture, never exceptions. A `deadline` is a moment on the monotonic clock, in
 """
 
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 from sandcrawler.model import Capture
 from sandcrawler.status import Status
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One request and the head of its answer, as bytes. `when`: the moment the head was there, aware, UTC.
+
+    `address`: the peer's IP address. `request`, `response`: first line and headers up to the blank line, in order.
+    """
+
+    url: str
+    when: datetime
+    address: str | None
+    request: bytes
+    response: bytes
+
+
+class Take(Protocol):
+    """One answer's body as it is being recorded."""
+
+    def feed(self, piece: bytes) -> None:
+        """The next bytes from the wire: transfer codings undone, content codings untouched."""
+        ...
+
+    def end(self, truncated: str | None = None) -> None:
+        """No more follows; `truncated` says why the body is not whole, in WARC's words."""
+        ...
+
+
+class Recorder(Protocol):
+    """Is told of every exchange of a session that got an answer."""
+
+    def begin(self, exchange: Exchange) -> Take:
+        """An answer's head is there."""
+        ...
 
 
 class Session(Protocol):
@@ -22,8 +58,8 @@ class Session(Protocol):
 class Fetcher(Protocol):
     """One per worker, used as an async context manager."""
 
-    def session(self) -> AbstractAsyncContextManager[Session]:
-        """A session for one document."""
+    def session(self, recorder: Recorder | None = None) -> AbstractAsyncContextManager[Session]:
+        """A session for one document, its exchanges told to `recorder`."""
         ...
 
 

@@ -18,24 +18,21 @@ import aiohttp
 from yarl import URL
 
 from sandcrawler.config import Config
-from sandcrawler.fetch import decode, faults
-from sandcrawler.fetch.base import Refused
+from sandcrawler.fetch import decode, exchange, faults
+from sandcrawler.fetch.base import Recorder, Refused, Take
 from sandcrawler.fetch.connect import GuardedConnector, SystemResolver, connector
 from sandcrawler.fetch.governor import retry_after
 from sandcrawler.fetch.hops import REDIRECTS, follow
 from sandcrawler.fetch.hosts import AsyncSleeper, CoolingDown, Host, Hosts
+from sandcrawler.fetch.judgement import decoder, judged, of_code
 from sandcrawler.fetch.pacing import Clock
 from sandcrawler.fetch.target import Target
 from sandcrawler.model import Capture
 from sandcrawler.status import Status
 
-# 226 is 200 after a delta (RFC 3229). A 206 was not asked for: it is a part, and parts are not documents.
-SUCCESSFUL = frozenset({200, 203, 226})
-BODILESS = frozenset({204, 205})
 HEADER_BYTES = 1 << 16  # one line; content security policies of 10 KB are common
 HEADERS = 256
 SMALL_BODY = 1 << 16  # a redirect's body is read, and the connection used again, if it says it is no larger
-TEXT_TYPES = ("text/", "application/xml")
 
 
 class Fetcher:
@@ -63,7 +60,7 @@ class Fetcher:
             await self._resolver.close()
 
     @asynccontextmanager
-    async def session(self) -> AsyncIterator["Session"]:
+    async def session(self, recorder: Recorder | None = None) -> AsyncIterator["Session"]:
         """One document's session: its cookies end with it, the connections stay."""
         if self._connector is None:
             raise RuntimeError("a Fetcher is used as an async context manager")
@@ -90,15 +87,24 @@ class Fetcher:
             max_line_size=HEADER_BYTES,
             max_field_size=HEADER_BYTES,
             max_headers=HEADERS,
+            response_class=exchange.Response,
         ) as http:
-            yield Session(self, http, jar, next(self._sessions))
+            yield Session(self, http, jar, next(self._sessions), recorder)
 
 
 class Session:
     """One document's fetches; `order` is its place among the worker's documents."""
 
-    def __init__(self, fetcher: Fetcher, http: aiohttp.ClientSession, jar: aiohttp.CookieJar, order: int) -> None:
+    def __init__(
+        self,
+        fetcher: Fetcher,
+        http: aiohttp.ClientSession,
+        jar: aiohttp.CookieJar,
+        order: int,
+        recorder: Recorder | None,
+    ) -> None:
         self._order = order
+        self._recorder = recorder
         self._fetcher = fetcher
         self._http = http
         self._jar = jar
@@ -136,33 +142,48 @@ class Session:
         async with self._http.get(URL(target.url, encoded=True), allow_redirects=False) as response:
             answer = Capture(
                 url=target.url,
-                status=Status.SUCCESS if response.status in SUCCESSFUL else Status.TERMINAL_BAD_STATUS,
+                status=of_code(response.status),
                 hops=(target.url,),
                 when=datetime.now(UTC),
                 terminal_url=target.url,
                 status_code=response.status,
                 headers=tuple((k.decode("latin-1"), v.decode("latin-1")) for k, v in response.raw_headers),
             )
-            if host.heard(response.status, retry_after(answer.header("retry-after"))):
-                return _throttled(answer, host.governor.remaining())
-            if response.status in REDIRECTS:
-                await _drain(response)
-                return answer
+            if self._recorder is None:
+                return await self._answer(target, host, response, answer, None)
+            take = self._recorder.begin(exchange.exchange(response, target.url, answer.when))
+            status = Status.TIMEOUT  # should this be cut short
             try:
-                return self._judged(answer, await self._body(response))
-            except Refused as refused:
-                response.close()
-                return replace(answer, status=refused.status, error_message=str(refused))
-            except TimeoutError as error:
-                response.close()
-                return replace(answer, status=Status.TIMEOUT, error_message=faults.reason(error, target))
+                answer = await self._answer(target, host, response, answer, take)
+                status = answer.status
+            finally:
+                take.end(exchange.truncated(response, status))
+            return answer
 
-    async def _body(self, response: aiohttp.ClientResponse) -> bytes:
-        text = response.content_type.startswith(TEXT_TYPES) or response.content_type.endswith("+xml")
+    async def _answer(
+        self, target: Target, host: Host, response: aiohttp.ClientResponse, answer: Capture, take: Take | None
+    ) -> Capture:
+        if host.heard(response.status, retry_after(answer.header("retry-after"))):
+            return _throttled(answer, host.governor.remaining())
+        if response.status in REDIRECTS:
+            await _drain(response, take)
+            return answer
+        try:
+            return judged(answer, await self._body(response, take))
+        except Refused as refused:
+            response.close()
+            return replace(answer, status=refused.status, error_message=str(refused))
+        except TimeoutError as error:
+            response.close()
+            return replace(answer, status=Status.TIMEOUT, error_message=faults.reason(error, target))
+
+    async def _body(self, response: aiohttp.ClientResponse, take: Take | None) -> bytes:
         encodings = response.headers.getall("Content-Encoding", [])
-        body = decode.Body(encodings, self._fetcher.config.fetch_body_bytes, text=text)
+        body = decoder(response.content_type, encodings, self._fetcher.config.fetch_body_bytes)
         try:
             async for piece in response.content.iter_any():
+                if take:
+                    take.feed(piece)
                 body.feed(piece)
         except TimeoutError:
             raise
@@ -170,22 +191,16 @@ class Session:
             raise Refused(Status.TRUNCATED_BODY, f"the body ended early: {faults.text(error)}") from error
         return body.finish()
 
-    @staticmethod
-    def _judged(answer: Capture, body: bytes) -> Capture:
-        if answer.status is Status.SUCCESS or answer.status_code in BODILESS:
-            if not body:
-                return replace(answer, status=Status.EMPTY_BLOB, error_message="a response without a body")
-            return replace(answer, body=body)
-        return replace(answer, body=body or None, error_message=f"HTTP {answer.status_code}")
 
-
-async def _drain(response: aiohttp.ClientResponse) -> None:
+async def _drain(response: aiohttp.ClientResponse, take: Take | None) -> None:
     """Read a redirect's small body, so that the connection can be used again; else the connection goes."""
     if response.content_length is None or response.content_length > SMALL_BODY:
         response.close()
         return
     try:
-        await response.read()
+        body = await response.read()
+        if take:
+            take.feed(body)
     except (aiohttp.ClientError, OSError):
         response.close()
 

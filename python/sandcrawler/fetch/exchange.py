@@ -1,0 +1,70 @@
+"""What went over the wire, put together from what aiohttp keeps of it.
+
+Header names and values are the server's own bytes in their order; the blanks around them are gone, and folded lines
+are one. aiohttp undoes the chunked transfer coding, so the header that announces it is renamed: a reader that trusted
+it would look for chunks in a body that has none.
+"""
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import aiohttp
+
+from sandcrawler.fetch.base import Exchange
+from sandcrawler.status import Status
+
+if TYPE_CHECKING:
+    from aiohttp.connector import Connection
+
+RENAMED = {b"transfer-encoding": b"X-Archive-Orig-Transfer-Encoding"}
+
+# Why a body is not whole, in the words of WARC-Truncated; other reasons are "unspecified".
+TRUNCATED = {
+    Status.BODY_TOO_LARGE: "length",
+    Status.TIMEOUT: "time",
+    Status.TRUNCATED_BODY: "disconnect",
+}
+UNSPECIFIED = "unspecified"
+TIME = "time"
+
+
+class Response(aiohttp.ClientResponse):
+    """A response that remembers who sent it: a short answer gives its connection back before anyone can ask."""
+
+    address: str | None = None
+
+    async def start(self, connection: "Connection") -> aiohttp.ClientResponse:
+        transport = connection.transport
+        peer = transport.get_extra_info("peername") if transport else None
+        self.address = peer[0] if peer else None
+        return await super().start(connection)
+
+
+def exchange(response: aiohttp.ClientResponse, url: str, when: datetime) -> Exchange:
+    """The exchange behind a response whose head has arrived."""
+    info, version = response.request_info, response.version or aiohttp.HttpVersion11
+    sent = [(name.encode(), value.encode()) for name, value in info.headers.items()]
+    got = [(RENAMED.get(name.lower(), name), value) for name, value in response.raw_headers]
+    reason = (response.reason or "").encode("utf-8", "surrogateescape")
+    return Exchange(
+        url=url,
+        when=when,
+        address=getattr(response, "address", None),
+        request=head(f"{info.method} {info.url.raw_path_qs} HTTP/1.1".encode(), sent),
+        response=head(b"HTTP/%d.%d %d %s" % (*version, response.status, reason), got),
+    )
+
+
+def truncated(response: aiohttp.ClientResponse, status: Status) -> str | None:
+    """Why the body of a response that is done with is not whole, or None where it is."""
+    return None if response.content.at_eof() else TRUNCATED.get(status, UNSPECIFIED)
+
+
+def head(first: bytes, fields: list[tuple[bytes, bytes]]) -> bytes:
+    """First line and headers up to the blank line; no line end can hide within them."""
+    lines = [first, *(b"%s: %s" % field for field in fields)]
+    return b"\r\n".join(_one_line(line) for line in lines) + b"\r\n\r\n"
+
+
+def _one_line(line: bytes) -> bytes:
+    return line.replace(b"\r", b" ").replace(b"\n", b" ").replace(b"\0", b" ")
