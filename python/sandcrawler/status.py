@@ -114,6 +114,11 @@ def verdict(scope: Scope) -> Status:
     return VERDICTS.get(scope, Status.WRONG_SCOPE)
 
 
+# Pages that stand before a document.
+WALLS = frozenset(scope for scope in Scope if scope.value.startswith("blocked-"))
+# Pages that stand before an article or in its place: what they say is not the article's bibliography.
+HIDING = WALLS | {Scope.ERRORPAGE}
+
 # The terminal document was of the asked type and was judged: it gets rows in file_meta, cdx and its meta table.
 JUDGED = frozenset({Status.SUCCESS, Status.UNKNOWN_SCOPE, Status.WRONG_SCOPE})
 # A body may be published, and sub-resources are fetched.

@@ -16,19 +16,8 @@ from sandcrawler.extract.resources import ResourceRules, default_rules, list_res
 from sandcrawler.extract.scope import find_scope
 from sandcrawler.extract.scope_evidence import Evidence
 from sandcrawler.model import Extracted, HtmlBody, Page
-from sandcrawler.status import KEPT, Scope, Status, verdict
+from sandcrawler.status import HIDING, KEPT, Scope, Status, verdict
 
-# What stands before an article or in its place.
-HIDING = frozenset(
-    {
-        Scope.BLOCKED_PAYWALL,
-        Scope.BLOCKED_LOGIN,
-        Scope.BLOCKED_CAPTCHA,
-        Scope.BLOCKED_COOKIE,
-        Scope.BLOCKED_FORBIDDEN,
-        Scope.ERRORPAGE,
-    }
-)
 # Pages that may name a full text elsewhere.
 LANDING = frozenset({Scope.LANDINGPAGE, Scope.ARTICLE_ABSTRACT, Scope.ARTICLE_SAMPLE, Scope.STUB})
 # Pages that may be an article. The text of others is not looked for: it is most of the time that a page takes.

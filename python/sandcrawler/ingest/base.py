@@ -4,7 +4,6 @@ from typing import Protocol
 
 from sandcrawler.model import Extracted, FileMeta, HtmlTeixml, IngestType, PdfText, XmlDoc
 from sandcrawler.names import Topic
-from sandcrawler.status import Status
 
 Body = HtmlTeixml | XmlDoc | PdfText
 
@@ -16,8 +15,6 @@ class Kind(Protocol):
 
     name: IngestType
     topic: Topic
-    no_link: Status
-    """The status of an HTML page that was met on the way and names no document of this kind."""
 
     def accepts(self, mimetype: str) -> bool:
         """Whether bytes of this type are what was asked for."""

@@ -19,11 +19,13 @@ from sandcrawler.ingest.base import HTML_TYPES, Kind
 from sandcrawler.ingest.kinds import KINDS
 from sandcrawler.ingest.outcome import Findings, Outcome, Trail, conclude, merge
 from sandcrawler.model import Extracted, FileMeta, Follow, IngestRequest, NextHop, Page
-from sandcrawler.status import KEPT, Status
+from sandcrawler.status import KEPT, WALLS, Status, verdict
 
 # The longest base_url that a row can be keyed by, in UTF-8 bytes.
 BASE_URL_BYTES = 1500
 META_REFRESH = "meta-refresh"
+# The share of a request's time in which it may fetch.
+FETCHING = 0.95
 
 Extract = Callable[[str, Page], Awaitable[Extracted]]
 
@@ -38,22 +40,21 @@ class Flow:
 
     async def ingest(self, request: IngestRequest, verbatim: dict[str, Any]) -> Outcome:
         """Answer one request, whatever happens on the web, within the limit on its time."""
-        kind, trail = KINDS[request.ingest_type], Trail()
+        kind, trail = KINDS[request.ingest_type], Trail([request.base_url])
         limit = self.config.ingest_seconds
         try:
             async with asyncio.timeout(limit):
                 found = await self._pursue(kind, request.base_url, trail)
         except TimeoutError:
             found = Findings(Status.TIMEOUT, f"not done after {limit:g} s")
-        if not trail.hops:
-            trail.hops.append(request.base_url)
         return conclude(kind, verbatim, trail, found, self.config.message_bytes)
 
     async def _pursue(self, kind: Kind, url: str, trail: Trail) -> Findings:
         """Fetch and read documents until one needs no other."""
         if len(url.encode("utf-8", "replace")) > BASE_URL_BYTES:
             return Findings(Status.BAD_URL, f"the URL has more than {BASE_URL_BYTES} bytes")
-        deadline = asyncio.get_running_loop().time() + self.config.ingest_seconds
+        # A little before the end, so that what came late is missing from the page, and not the page from the result.
+        deadline = asyncio.get_running_loop().time() + FETCHING * self.config.ingest_seconds
         async with self.fetcher.session() as session:
             while True:
                 found = await self._document(kind, session, url, deadline, trail)
@@ -84,9 +85,11 @@ class Flow:
             return Findings(capture.status, capture.error_message)
         content_type = capture.header("content-type")
         meta = await asyncio.to_thread(file_meta, capture.body, content_type, capture.terminal_url)
-        if capture.status is not Status.SUCCESS:
-            return Findings(capture.status, capture.error_message, meta)
-        return await read(kind, Page(capture.body, capture.terminal_url, content_type), meta, self.extract)
+        page = Page(capture.body, capture.terminal_url, content_type)
+        if capture.status is Status.SUCCESS:
+            return await read(kind, page, meta, self.extract)
+        found = Findings(capture.status, capture.error_message, meta)
+        return await refine(found, page, self.extract) if capture.status is Status.TERMINAL_BAD_STATUS else found
 
     async def _gather(self, kind: Kind, session: Session, deadline: float, found: Findings) -> Findings:
         """Fetch the sub-resources of a page that is kept."""
@@ -103,6 +106,17 @@ class Flow:
         return Findings(found.status, found.error_message, found.file_meta, extracted, got, missing)
 
 
+async def refine(found: Findings, page: Page, extract: Extract) -> Findings:
+    """A response that was refused (401, 403, 503, …) may be a wall, and its page says which."""
+    if found.file_meta is None or found.file_meta.mimetype not in HTML_TYPES:
+        return found
+    extracted = await extract("html", page)
+    if extracted.scope not in WALLS:
+        return found
+    seen = Extracted(verdict(extracted.scope), scope=extracted.scope, platform=extracted.platform)
+    return Findings(seen.status, found.error_message, found.file_meta, seen)
+
+
 def _stands(kind: Kind, found: Findings, follow: Follow) -> bool:
     """Whether a page whose link leads nowhere new is an answer by itself: of the asked type, and no waiting page."""
     return follow.technique != META_REFRESH and found.file_meta is not None and kind.accepts(found.file_meta.mimetype)
@@ -116,5 +130,5 @@ async def read(kind: Kind, page: Page, meta: FileMeta, extract: Extract) -> Find
         return Findings(extracted.status, extracted.error_message, exact, extracted)
     if meta.mimetype in HTML_TYPES and kind.name != "html":
         extracted = await extract(f"{kind.name}-link", page)
-        return Findings(kind.no_link, extracted.error_message, meta, extracted)
+        return Findings(extracted.status, extracted.error_message, meta, extracted)
     return Findings(Status.WRONG_MIMETYPE, f"{meta.mimetype} is not {kind.name}", meta)

@@ -11,7 +11,6 @@ class Html:
 
     name: IngestType = "html"
     topic = Topic.HTML_TEIXML
-    no_link = Status.WRONG_MIMETYPE
 
     def accepts(self, mimetype: str) -> bool:
         return mimetype in HTML_TYPES

@@ -25,23 +25,11 @@ from sandcrawler.model import (
     WebResource,
 )
 from sandcrawler.names import Topic
-from sandcrawler.status import KEPT, Scope, Status
+from sandcrawler.status import HIDING, KEPT, Status
 
 ERROR_MESSAGE_CHARS = 1600
 # Room in a message for its key, headers and framing.
 MESSAGE_OVERHEAD = 4096
-
-# Pages that stand before an article or in its place: what they say is not the article's bibliography.
-HIDING = frozenset(
-    {
-        Scope.BLOCKED_PAYWALL,
-        Scope.BLOCKED_LOGIN,
-        Scope.BLOCKED_CAPTCHA,
-        Scope.BLOCKED_COOKIE,
-        Scope.BLOCKED_FORBIDDEN,
-        Scope.ERRORPAGE,
-    }
-)
 
 
 @dataclass

@@ -10,7 +10,6 @@ class Pdf:
 
     name: IngestType = "pdf"
     topic = Topic.PDF_TEXT
-    no_link = Status.NO_PDF_LINK
 
     def accepts(self, mimetype: str) -> bool:
         return mimetype == "application/pdf"

@@ -11,7 +11,6 @@ class Xml:
 
     name: IngestType = "xml"
     topic = Topic.XML_DOC
-    no_link = Status.NO_XML_LINK
 
     def accepts(self, mimetype: str) -> bool:
         return mimetype in {"application/xml", "text/xml"} or (

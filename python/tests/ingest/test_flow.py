@@ -139,7 +139,11 @@ def test_a_page_in_place_of_the_document_is_searched_for_its_link(kind: str, sta
 
 @pytest.mark.parametrize(
     ("body", "kind"),
-    [(b"%PDF-1.4 ...", "html"), (HTML.replace(b"<!DOCTYPE html>", b""), "pdf"), (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "xml")],
+    [
+        (b"%PDF-1.4 ...", "html"),
+        (HTML.replace(b"<!DOCTYPE html>", b""), "pdf"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "xml"),
+    ],
 )
 def test_another_type_than_asked_keeps_its_file_meta(body: bytes, kind: str) -> None:
     outcome = ingest(ScriptedWeb({A: page(A, body)}), lambda *_: Extracted(Status.NO_PDF_LINK), kind)
@@ -198,3 +202,24 @@ def test_a_link_too_long_to_be_a_key_is_not_asked_for() -> None:
     web = ScriptedWeb({})
     result = ingest(web, by_url({}), url=url).result
     assert (result.status, web.asked, result.hops) == (Status.BAD_URL, [], (url,))
+
+
+def test_a_refused_page_that_is_a_wall_says_which() -> None:
+    refused = page(A, status=Status.TERMINAL_BAD_STATUS, status_code=403, error_message="HTTP 403")
+    captcha = Extracted(Status.BLOCKED_CAPTCHA, scope=Scope.BLOCKED_CAPTCHA, html_biblio=Biblio(title="Just a moment"))
+    result = ingest(ScriptedWeb({A: refused}), by_url({A: captcha})).result
+    assert (result.status, result.scope, result.html_biblio) == (Status.BLOCKED_CAPTCHA, Scope.BLOCKED_CAPTCHA, None)
+    assert result.error_message == "HTTP 403"
+
+
+def test_a_refused_page_that_is_no_wall_keeps_its_status() -> None:
+    refused = page(A, status=Status.TERMINAL_BAD_STATUS, status_code=404)
+    result = ingest(ScriptedWeb({A: refused}), by_url({A: FULL})).result
+    assert (result.status, result.scope, result.html_body) == (Status.TERMINAL_BAD_STATUS, None, None)
+    assert result.file_meta is not None
+
+
+def test_hops_begin_with_the_link_as_it_was_given() -> None:
+    given = "https://journal.example.org/a#top"
+    result = ingest(ScriptedWeb({given: page(A)}), by_url({A: FULL}), url=given).result
+    assert result.hops == (given, A)
