@@ -19,6 +19,7 @@ from sandcrawler.model import Page
 # What a <meta> may call itself by. One element may carry two of them: <meta name="citation_title" property="og:title">.
 _NAMING = ("name", "property", "itemprop", "http-equiv", "id")
 _UNSEEN = frozenset({"script", "style", "noscript", "template", "title", "iframe", "noframes"})
+_HTML_END = re.compile(r"<!--.*?(?:-->|\Z)|(?P<end></html\b)", re.IGNORECASE | re.DOTALL)
 _BODY = re.compile(r"<body(?=[\s/>])[^>]*>", re.IGNORECASE)
 _FRAME_TAGS = re.compile(r"</?(?:html|head|body)(?=[\s/>])[^>]*>", re.IGNORECASE)
 _EMPTY = b"<html><head></head><body></body></html>"
@@ -100,12 +101,16 @@ def parse(page: Page) -> Document:
 
 def _open_ended(text: str) -> str:
     """The text without the tags that part it, where something follows </html>: by the HTML Standard it is one body."""
-    end = text.lower().find("</html")
-    if end < 0 or not text[end:].partition(">")[2].strip():
+    first = min((at for tag in ("</html", "</HTML", "</Html") if (at := text.find(tag)) >= 0), default=-1)
+    if first < 0 or not text[first:].partition(">")[2].strip():
+        return text  # nearly all pages
+    end = next((found.start() for found in _HTML_END.finditer(text) if found["end"]), None)
+    if end is None:
         return text
     body = _BODY.search(text)
-    begin = min(body.end(), end) if body else end
-    return text[:begin] + _FRAME_TAGS.sub("", text[begin:])
+    if body is None or body.end() > end:  # an empty document before the real one
+        return text[:end] + text[end:].partition(">")[2]
+    return text[: body.end()] + _FRAME_TAGS.sub("", text[body.end() :])
 
 
 def visible_text(root: HtmlElement) -> Iterator[str]:

@@ -54,6 +54,14 @@ def test_the_end_of_html_is_not_the_end_of_the_page() -> None:
     assert [meta.name for meta in found.metas] == ["a"]
     assert parse("<html></html><html><body>two</body></html>").visible_words == 1
     assert parse("<script>'</html>'</script><p>a</p></html>").visible_words == 1
+    commented = parse(
+        "<!--[if IE 8]><html></html><![endif]--><html lang=de><body class=x>İ one</body></html><!-- y -->"
+    )
+    assert commented.root.get("lang") == "de"
+    assert commented.root.xpath("//body/@class") == ["x"]
+    assert parse("<html></html><html lang=de><head></head><body class=x>two</body></html>").root.xpath(
+        "//body/@class"
+    ) == ["x"]
 
 
 @pytest.mark.parametrize(
