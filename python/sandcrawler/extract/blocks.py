@@ -16,7 +16,7 @@ from sandcrawler.extract.lexicon import CONTAINERS, Zone, heading_zone, named_zo
 
 _SKIPPED = frozenset(
     {"script", "style", "noscript", "template", "iframe", "object", "embed", "applet", "svg", "math", "button"}
-    | {"select", "textarea", "option", "datalist", "noframes", "head", "title", "audio", "video", "canvas", "map"}
+    | {"select", "textarea", "option", "datalist", "noframes", "title", "audio", "video", "canvas", "map"}
 )
 _ZONES = {
     "nav": Zone.CHROME,

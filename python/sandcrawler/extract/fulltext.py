@@ -34,6 +34,8 @@ MISSED_SHARE = 0.5
 SURE_SHARE = 0.55
 # What trafilatura removes anyway, gone before it makes its many copies. (Not script: it reads JSON-LD there.)
 _DROPPED = ("style", "svg", "noscript", "link", "iframe", "input", "select", "button", "textarea")
+# Where a page forgets its <body>, the parser leaves everything in <head>; trafilatura would drop it.
+_MISTAKEN = elements("//head[.//div or .//p or .//h1]")
 # Between two of these trafilatura loses the blank: "<i>see</i> <b>Figure 1</b>" would become "seeFigure 1".
 _EMPHASIS = ("i", "em", "b", "strong", "u", "tt", "var", "sub", "sup", "a")
 # Pages wrap single words in <span> by the thousand, and trafilatura tests each of them. Those stay that it may drop.
@@ -116,6 +118,8 @@ def _clean(body: _Element) -> bool:
 
 def _prepared(root: _Element) -> _Element:
     """The tree without what trafilatura drops at once, what slows it for nothing, and what XML cannot hold."""
+    for head in _MISTAKEN(root):
+        head.tag = "div"
     for span in _MEANT(root):
         span.tag = "kept-span"
     etree.strip_tags(root, etree.Comment, etree.ProcessingInstruction, "span")

@@ -63,7 +63,9 @@ _ROLES = {
     "doc-endnotes": Zone.REFERENCES,
 }
 # Elements whose names are asked for a zone.
-CONTAINERS = frozenset({"div", "section", "ul", "ol", "dl", "table", "td", "p", "li", "details", "header"})
+CONTAINERS = frozenset(
+    {"div", "section", "ul", "ol", "dl", "table", "td", "p", "li", "details", "header", "blockquote", "article"}
+)
 
 
 def heading_key(text: str) -> str:

@@ -24,6 +24,9 @@ class Seen(NamedTuple):
     platform: str | None
 
 
+# A DOI leads back to the landing page.
+_RESOLVER = re.compile(r"https?://(?:dx\.)?doi\.org/", re.IGNORECASE)
+
 Find = Callable[[Seen], Iterator[str | None]]
 
 
@@ -230,6 +233,6 @@ def find_follow(document: Document, biblio: Biblio, platform: str | None, ingest
     for finder in FINDERS[ingest_type]:
         for written in finder.find(seen):
             url = resolve(written, document.base_url)
-            if url and not same_page(url, document.url):
+            if url and not same_page(url, document.url) and not _RESOLVER.match(url):
                 return Follow(url, finder.technique)
     return None

@@ -41,7 +41,7 @@ REPOSITORIES = frozenset(
         "ckan",
         "samvera",
     }
-    | {"pangaea", "osf", "digital-commons", "mycore", "opus", "elsevier-pure", "arxiv", "ssrn", "acl-anthology"}
+    | {"pangaea", "osf", "digital-commons", "mycore", "opus", "elsevier-pure", "acl-anthology"}
 )
 _GALLEY = re.compile(r"/article/(?:view(?:file)?|download)/[^/]+/[^/?]+|/article/view(?:file)?/[^?]*\?.*inline=1")
 _FULL_URL = re.compile(
@@ -54,6 +54,7 @@ _LIST_URL = re.compile(
 _ARTICLE_LINK = re.compile(
     r"/(?:article|articles|abs|abstract|full|doi|paper|papers|publication)s?(?:/view)?/[^/#?]+", re.IGNORECASE
 )
+_JOURNAL = re.compile(r"/(?:[\w-]+/)*index\.php/[\w-]+(?:/index)?/?")  # OJS
 _INDEX = re.compile(r"/?(?:(?:index|home|default)\.(?:html?|php|aspx?|jsp))?(?:\?.*)?")
 
 
@@ -96,11 +97,7 @@ def _lists_articles(page: Evidence) -> bool:
 
 
 def _is_galley(page: Evidence) -> bool:
-    return (
-        page.platform in ("ojs3", "ojs", "ops")
-        and bool(_GALLEY.search(page.path))
-        and page.prose + page.abstract >= SHORT
-    )
+    return bool(_GALLEY.search(page.path)) and page.prose + page.abstract >= SHORT
 
 
 def _is_article(page: Evidence) -> bool:
@@ -189,6 +186,7 @@ RULES: tuple[Rule, ...] = (
             and p.prose < SHORT
         ),
     ),
+    Rule("journal home", Scope.OTHER, lambda p: bool(_JOURNAL.fullmatch(p.path)) and not p.scholarly),
     Rule("list", Scope.OTHER, _lists_articles),
     # Articles.
     Rule("galley", Scope.ARTICLE_FULLTEXT, _is_galley),

@@ -121,7 +121,7 @@ class Evidence:
     def title(self) -> str:
         """The text of <title>."""
         title = next(self.document.root.iter("title"), None)
-        return " ".join((title.text_content() if title is not None else "").split())
+        return " ".join((title.text_content() if title is not None else "")[:_TEXT].split())
 
     @cached_property
     def headline(self) -> str:

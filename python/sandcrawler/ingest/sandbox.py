@@ -12,12 +12,12 @@ import resource
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Any, Self, cast
 
 from pebble import ProcessExpired, ProcessPool
 
 from sandcrawler.config import Config
+from sandcrawler.errors import ConfigurationError
 from sandcrawler.model import Extracted, Page
 from sandcrawler.status import Status
 
@@ -46,7 +46,7 @@ class Sandbox:
             max_workers=config.extract_processes,
             max_tasks=TASKS,
             initializer=_confine,
-            initargs=[config.extract_bytes, config.extract_rules, modules],
+            initargs=[config.extract_bytes, _rules(config), modules],
             context=context,
         )
 
@@ -81,7 +81,7 @@ def extract_once(step: str, page: Page, config: Config, steps: Mapping[str, str]
     """The same for one page, in one forked child, without a pool: for the command line."""
     context = multiprocessing.get_context("fork")
     receiving, sending = context.Pipe(duplex=False)
-    child = context.Process(target=_answer, args=(sending, steps[step], page, config), daemon=True)
+    child = context.Process(target=_answer, args=(sending, steps[step], page, config, _rules(config)), daemon=True)
     child.start()
     sending.close()
     try:
@@ -97,9 +97,19 @@ def extract_once(step: str, page: Page, config: Config, steps: Mapping[str, str]
         receiving.close()
 
 
-def _answer(sending: Connection, target: str, page: Page, config: Config) -> None:
+def _rules(config: Config) -> list[str]:
+    """The operator's own rules for sub-resources."""
+    if config.extract_rules is None:
+        return []
     try:
-        _confine(config.extract_bytes, config.extract_rules)
+        return config.extract_rules.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"SANDCRAWLER_EXTRACT_RULES: {config.extract_rules}: {error}") from error
+
+
+def _answer(sending: Connection, target: str, page: Page, config: Config, rules: Sequence[str]) -> None:
+    try:
+        _confine(config.extract_bytes, rules)
         answer = _run(target, page)
     except MemoryError:
         answer = _out_of_memory(config.extract_bytes)
@@ -112,7 +122,7 @@ def _answer(sending: Connection, target: str, page: Page, config: Config) -> Non
 _child: dict[str, Any] = {"rules": None, "seen": 0}
 
 
-def _confine(memory_bytes: int, rules_file: Path | None, modules: Sequence[str] = ()) -> None:
+def _confine(memory_bytes: int, rules: Sequence[str], modules: Sequence[str] = ()) -> None:
     """Make this process a child that extracts: memory limited, no core dumped, rules compiled, modules loaded."""
     from sandcrawler.extract.resources import ResourceRules  # noqa: PLC0415  (loaded in the child alone)
 
@@ -120,7 +130,7 @@ def _confine(memory_bytes: int, rules_file: Path | None, modules: Sequence[str] 
         import_module(module)
     resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    _child["rules"] = ResourceRules(rules_file.read_text("utf-8").splitlines() if rules_file else ())
+    _child["rules"] = ResourceRules(rules)
 
 
 def _run(target: str, page: Page) -> Extracted:

@@ -223,3 +223,11 @@ def test_scripts_without_blanks_are_counted_by_their_characters() -> None:
     assert answer.status is Status.SUCCESS
     assert line in text
     assert "期目录" not in text
+
+
+def test_a_page_that_forgets_its_body() -> None:
+    """The parser leaves everything within <head>."""
+    markup = f"<html><head><title>T</title><main>{HEADLINE}{prose(300)}</main></head></html>"
+    answer, text = made(markup.encode())
+    assert answer.status is Status.SUCCESS
+    assert SENTENCES[0] in text

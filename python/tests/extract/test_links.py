@@ -106,6 +106,7 @@ GALLEYS = (
         ("pdf", f"<a href='{URL}#pdf'>PDF</a>", "", None),
         ("html", "", f'<meta name="citation_fulltext_html_url" content="{URL}/">', None),
         ("html", "", '<meta name="citation_fulltext_html_url" content="about:blank">', None),
+        ("html", "", '<meta name="citation_fulltext_html_url" content="https://doi.org/10.5555/1">', None),
     ],
 )
 def test_full_text_links(kind: str, body: str, head: str, expected: tuple[str, str] | None) -> None:

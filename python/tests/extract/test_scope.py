@@ -5,9 +5,9 @@ from typing import NamedTuple
 import pytest
 from pages import ABSTRACT, HEADLINE, metas, page, prose, references, sections
 
-from sandcrawler.extract.html import HIDING, extract_html
+from sandcrawler.extract.html import extract_html
 from sandcrawler.model import Page
-from sandcrawler.status import Scope
+from sandcrawler.status import HIDING, Scope
 
 HOST = "https://journal.example.org"
 DOI = {"doi": "10.5555/nest.1"}
@@ -224,6 +224,7 @@ ROWS = (
         page("<h1>Internal Server Error</h1><p>An error has occurred.</p>", title="500"),
         Scope.ERRORPAGE,
     ),
+    Row("the home page of a journal", "/index.php/sb", page("<h1>Shore Birds</h1>" + prose(300), OJS3), Scope.OTHER),
     Row("a wiki", "/wiki/Nest", page(HEADLINE + prose(1500), WIKI), Scope.OTHER),
     Row("a table of contents", "/index.php/sb/issue/view/3", page(TOC, OJS3), Scope.OTHER),
     Row("the home page of a site", "/", page("<h1>Shore Birds</h1>" + prose(200)), Scope.HOMEPAGE_DOMAIN),

@@ -9,6 +9,7 @@ import psutil
 import pytest
 
 from sandcrawler.config import Config
+from sandcrawler.errors import ConfigurationError
 from sandcrawler.ingest.sandbox import Sandbox, extract_once
 from sandcrawler.model import Extracted, Page
 from sandcrawler.status import Status
@@ -31,9 +32,9 @@ def abort(page: Page) -> Extracted:
 
 
 def exhaust(page: Page) -> Extracted:
-    hoard = [bytearray(16 * MIB)]
+    hoard = [bytearray(256 * MIB)]
     while True:
-        hoard.append(bytearray(16 * MIB))
+        hoard.append(bytearray(256 * MIB))
 
 
 def raise_error(page: Page) -> Extracted:
@@ -57,7 +58,7 @@ def importable(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def config(**settings: object) -> Config:
-    return Config(**{"extract_processes": 2, "extract_seconds": 2, "extract_bytes": 1024 * MIB, **settings})
+    return Config(**{"extract_processes": 2, "extract_seconds": 4, "extract_bytes": 1024 * MIB, **settings})
 
 
 def test_a_hostile_page_becomes_a_status_and_its_neighbours_do_not_notice() -> None:
@@ -140,3 +141,16 @@ def test_real_extraction_in_the_pool() -> None:
     answer = asyncio.run(run())
     assert answer.html_biblio is not None
     assert answer.html_biblio.title == "Nests"
+
+
+def test_operators_rules_reach_the_children(tmp_path: Path) -> None:
+    rules = tmp_path / "rules.txt"
+    rules.write_text("||cdn.example.net^\n")
+    page = Page(b"<html><img src='https://cdn.example.net/a.png'><img src='/b.png'></html>", PAGE.url)
+    answer = extract_once("html", page, config(extract_rules=rules, extract_seconds=60))
+    assert [one.url for one in answer.wanted] == ["https://journal.example.org/b.png"]
+
+
+def test_rules_that_cannot_be_read_are_told_at_the_start(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="EXTRACT_RULES"):
+        Sandbox(config(extract_rules=tmp_path / "none.txt"))
