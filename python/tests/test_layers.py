@@ -24,6 +24,7 @@ SPINE = BASE | {
     "topics",
     "setup",
     "show",
+    "sources",
     "stack",
 }
 
@@ -46,6 +47,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "topics": BASE,
     "setup": STORES | {"kafka", "topics"},
     "show": STORES | {"fetch"},
+    "sources": BASE | {"extract", "fetch"},
     "again": BASE | {"runtime", "kafka"},
     "workers": SPINE,
     "stack": BASE,

@@ -8,7 +8,7 @@ import sys
 
 import typer
 
-from sandcrawler.cli import again, document, feed, look, work
+from sandcrawler.cli import again, document, feed, look, source, work
 from sandcrawler.cli import stack as local
 from sandcrawler.cli.screen import fail
 from sandcrawler.errors import ConfigurationError, InvalidMessage, TooManyDeadLetters, Unavailable
@@ -35,7 +35,7 @@ app = typer.Typer(
     add_completion=False,
 )
 
-FIRST, STACK, PIPELINE, LOOK = "First steps", "Local stack", "Pipeline", "Looking"
+FIRST, STACK, PIPELINE, LOOK, SOURCES = "First steps", "Local stack", "Pipeline", "Looking", "Sources"
 for panel, function, name in (
     (FIRST, work.demo, "demo"),
     (FIRST, document.ingest, "ingest"),
@@ -55,6 +55,7 @@ for panel, function, name in (
 ):
     app.command(name, rich_help_panel=panel)(function)
 app.add_typer(again.dead_letters, name="dead-letters", rich_help_panel=PIPELINE)
+app.add_typer(source.app, name="source", rich_help_panel=SOURCES)
 
 
 def main() -> None:

@@ -1,0 +1,192 @@
+"""Asking a source's server over HTTP: one client for all threads, and a table of what is worth asking again.
+
+`Client.get` returns an answer with a 2xx status or raises `HttpError`, after the retries that `RETRIES` allows for the
+kind of failure. Back-off that concerns the whole harvest (fetch.governor) is the caller's affair: that is why a 429's
+Retry-After is only followed for a few seconds here.
+"""
+
+import json
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+import urllib3
+import urllib3.exceptions
+from urllib3.exceptions import HTTPError, MaxRetryError, NewConnectionError
+
+from sandcrawler.errors import SandcrawlerError
+from sandcrawler.fetch.governor import retry_after
+from sandcrawler.fetch.pacing import Pacer, Sleeper
+
+REDIRECTS = 10
+BODY_BYTES = 64 * 1024 * 1024
+CONNECT_SECONDS, READ_SECONDS = 10.0, 30.0
+PARALLEL = 16
+
+
+class Failure(StrEnum):
+    """Why there is no answer that can be used."""
+
+    BAD_REQUEST = "bad request"
+    UNAUTHORIZED = "unauthorized"
+    FORBIDDEN = "forbidden"
+    NOT_FOUND = "not found"
+    TOO_MANY = "too many requests"
+    SERVER = "server error"
+    OTHER = "unexpected status"
+    CONNECTION = "no connection"
+    TIMEOUT = "timeout"
+    PARSE = "not readable"
+
+
+BY_STATUS = {
+    400: Failure.BAD_REQUEST,
+    401: Failure.UNAUTHORIZED,
+    403: Failure.FORBIDDEN,
+    404: Failure.NOT_FOUND,
+    429: Failure.TOO_MANY,
+}
+TRANSPORT = frozenset({Failure.CONNECTION, Failure.TIMEOUT, Failure.PARSE})
+
+
+def failure_of(status: int) -> Failure:
+    """What a status that is not 2xx means."""
+    return BY_STATUS.get(status, Failure.SERVER if 500 <= status < 600 else Failure.OTHER)
+
+
+class HttpError(SandcrawlerError):
+    """No usable answer. `status` and `headers` (lower-case names) where the server answered at all."""
+
+    def __init__(
+        self, failure: Failure, url: str, text: str = "", status: int | None = None, headers: Mapping[str, str] = {}
+    ) -> None:
+        super().__init__(f"{url}: {text or (status and f'{status} {failure}') or failure}")
+        self.failure, self.url, self.status, self.headers = failure, url, status, headers
+
+    @property
+    def retry_after(self) -> float | None:
+        """Seconds that the server asked for."""
+        return retry_after(self.headers.get("retry-after"))
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """`times` more tries after pauses of base, base·factor, … seconds, none longer than `longest`.
+
+    A Retry-After is followed up to `hint` seconds; a longer one is cut to that, or ends the retries (`patient` False).
+    """
+
+    times: int
+    base: float
+    factor: float
+    longest: float
+    hint: float
+    patient: bool = True
+
+    def pause(self, attempt: int, hint: float | None) -> float | None:
+        """Seconds before retry number `attempt` (from 0), or None to give up."""
+        if attempt >= self.times or (hint is not None and hint > self.hint and not self.patient):
+            return None
+        return min(hint, self.hint) if hint is not None else min(self.base * self.factor**attempt, self.longest)
+
+
+SLOW = Retry(5, 1.0, 2.0, 16.0, hint=60.0, patient=False)
+QUICK = Retry(5, 0.5, 2.0, 4.0, hint=4.0)
+RETRIES = {
+    Failure.FORBIDDEN: SLOW,
+    Failure.CONNECTION: SLOW,
+    Failure.TIMEOUT: SLOW,
+    Failure.TOO_MANY: QUICK,
+    Failure.SERVER: QUICK,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a server said: status, headers with lower-case names, body."""
+
+    url: str
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    def json(self) -> Any:
+        """The body as JSON. HttpError where it is none."""
+        try:
+            return json.loads(self.body)
+        except ValueError as error:
+            raise HttpError(Failure.PARSE, self.url, f"not JSON: {error}", self.status, self.headers) from error
+
+
+@dataclass(slots=True)
+class Client:
+    """GET with retries. Threads may share it. `requests` counts what went over the wire, retries included."""
+
+    user_agent: str
+    pacer: Pacer = field(default_factory=lambda: Pacer(0))
+    sleeper: Sleeper = time.sleep
+    retries: Mapping[Failure, Retry] = field(default_factory=lambda: RETRIES)
+    requests: int = 0
+    _pool: urllib3.PoolManager = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.user_agent = " ".join(self.user_agent.split())
+        self._pool = urllib3.PoolManager(
+            maxsize=PARALLEL,
+            block=True,
+            timeout=urllib3.Timeout(connect=CONNECT_SECONDS, read=READ_SECONDS),
+            headers={"User-Agent": self.user_agent, "Accept": "*/*"},
+        )
+
+    def get(self, url: str) -> Answer:
+        """The answer to a GET, redirects followed. HttpError when there is none with a 2xx status."""
+        attempt = 0
+        while True:
+            try:
+                return self._ask(url)
+            except HttpError as error:
+                retry = self.retries.get(error.failure)
+                pause = retry.pause(attempt, error.retry_after) if retry else None
+                if pause is None:
+                    raise
+                attempt += 1
+                self.sleeper(pause)
+
+    def _ask(self, url: str) -> Answer:
+        self.pacer.wait()
+        self.requests += 1
+        once = urllib3.Retry(REDIRECTS, connect=0, read=0, status=0, other=0, redirect=REDIRECTS)
+        try:
+            response = self._pool.request("GET", url, preload_content=False, retries=once)
+            try:
+                body = response.read(BODY_BYTES + 1, decode_content=True)
+            finally:
+                response.release_conn()
+        except HTTPError as error:
+            raise HttpError(_transport(error), url, _words(error)) from error
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        if len(body) > BODY_BYTES:
+            raise HttpError(Failure.PARSE, url, f"more than {BODY_BYTES} bytes", response.status, headers)
+        if not 200 <= response.status < 300:
+            raise HttpError(failure_of(response.status), url, status=response.status, headers=headers)
+        return Answer(url, response.status, headers, body)
+
+
+def _transport(error: BaseException) -> Failure:
+    reason = error.reason if isinstance(error, MaxRetryError) and error.reason else error
+    if isinstance(reason, urllib3.exceptions.TimeoutError) and not isinstance(reason, NewConnectionError):
+        return Failure.TIMEOUT
+    return Failure.CONNECTION
+
+
+def _words(error: BaseException) -> str:
+    reason = error.reason if isinstance(error, MaxRetryError) and error.reason else error
+    return str(reason)
+
+
+def user_agent(default: str, variable: str) -> str:
+    """The User-Agent of a harvester: an environment variable where it is not blank, else the default."""
+    return " ".join(os.environ.get(variable, "").split()) or default

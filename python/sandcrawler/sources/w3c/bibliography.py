@@ -1,0 +1,81 @@
+"""`get`: the record of one publication, by whatever people call it."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import structlog
+
+from sandcrawler.config import load
+from sandcrawler.errors import Unavailable
+from sandcrawler.sources.base import BadReference, Record
+from sandcrawler.sources.http import Client, user_agent
+from sandcrawler.sources.w3c import dataset as data
+from sandcrawler.sources.w3c.lookup import find
+from sandcrawler.sources.w3c.pubid import Pubid
+from sandcrawler.sources.w3c.record import from_yaml, ordered
+from sandcrawler.sources.w3c.reference import read
+
+log = structlog.get_logger()
+USER_AGENT_VARIABLE = "W3C_API_USER_AGENT"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a reference led to: its identifier and, in the data set, the file of its record."""
+
+    pubid: Pubid
+    file: str
+
+
+def client() -> Client:
+    """The HTTP client of this source, with the project's User-Agent or the one in W3C_API_USER_AGENT."""
+    return Client(user_agent(load().fetch_user_agent, USER_AGENT_VARIABLE))
+
+
+def dataset(base: str | Path | None = None, index: Path | None = None) -> data.Dataset:
+    """The data set to look in: the one that is named, else the folder of a local index that has records beside it."""
+    if base is None and index is not None and any(index.parent.glob("*.yaml")):
+        base = index.parent
+    return data.Dataset(base or data.PUBLISHED, client())
+
+
+def search(reference: str | Pubid, among: data.Dataset, index: Path | None = None) -> Found | None:
+    """Which publication a reference means, or None.
+
+    BadReference where no identifier can be read from it; Unavailable where the index cannot be reached.
+    """
+    wanted = read(reference)
+    row = find(among.index(index), wanted)
+    return Found(row.pubid, row.file) if row else None
+
+
+def record(found: Found, among: data.Dataset) -> Record | None:
+    """The record that a row names, `fetched` today; None where the data set has no such file.
+
+    Unavailable where the data set cannot be reached, or holds something else there.
+    """
+    body = among.document(found.file)
+    if body is None:
+        return None
+    try:
+        value = from_yaml(body.decode())
+    except ValueError as error:
+        raise Unavailable(f"{found.file}: the record cannot be read: {error}") from error
+    return ordered({**value, "fetched": datetime.now(UTC).date().isoformat()})
+
+
+def get(reference: str | Pubid, base: str | Path | None = None, index: Path | None = None) -> Record | None:
+    """The record that a reference means; None for a miss, also where no identifier can be read from it.
+
+    `base` is a folder or a URL, `index` a file with rows. Unavailable where the data cannot be reached.
+    """
+    among = dataset(base, index)
+    try:
+        found = search(reference, among, index)
+    except BadReference as error:
+        log.warning("no identifier can be read", reference=str(reference), reason=str(error))
+        return None
+    value = record(found, among) if found else None
+    log.info("found" if value else "not found", reference=str(reference), found=str(found and found.pubid))
+    return value

@@ -1,0 +1,148 @@
+"""The index of the W3C data set: which identifier is in which file, so that 17,000 rows answer in microseconds.
+
+Two forms. `index-v2.yaml` is what a data set carries: a list of {:id: {_type, number, [date]}, :file:}, sorted by
+number; the same rows come as JSON lines too. Looking up works on a SQLite file that is built from either once, kept in
+the cache, and opened as it is while the index stays the same. A row's file is relative to the index's folder.
+"""
+
+import hashlib
+import json
+import os
+import sqlite3
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from sandcrawler.errors import ConfigurationError
+from sandcrawler.sources.w3c.pubid import Pubid, of_index
+from sandcrawler.sources.yamltext import load, scalar
+
+VERSION = 1
+
+SCHEMA = """
+CREATE TABLE row (id TEXT PRIMARY KEY, number TEXT, folded TEXT, kind TEXT, date TEXT, file TEXT) WITHOUT ROWID;
+CREATE INDEX by_number ON row (number);
+CREATE INDEX by_folded ON row (folded, kind);
+"""
+BY_NUMBER = "SELECT kind, number, date, file FROM row WHERE number = ?"
+BY_FOLDED = "SELECT kind, number, date, file FROM row WHERE folded = ? AND kind = ?"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One publication: its identifier and the file of its record."""
+
+    pubid: Pubid
+    file: str
+
+
+def read_rows(path: Path) -> Iterator[Row]:
+    """The rows of an index: index-v2 YAML, or JSON lines. ConfigurationError where one row is malformed."""
+    text = path.read_bytes()
+    try:
+        if text.lstrip()[:1] == b"{":
+            for line in filter(None, map(bytes.strip, text.splitlines())):
+                yield _row(json.loads(line))
+        else:
+            for value in load(text) or []:
+                yield _row({str(key).removeprefix(":"): each for key, each in value.items()})
+    except (ValueError, TypeError, AttributeError, KeyError) as error:
+        raise ConfigurationError(f"{path}: not an index of W3C publications: {error}") from error
+
+
+def _row(value: dict[str, Any]) -> Row:
+    if not isinstance(value["file"], str):
+        raise TypeError(f"file is no text: {value!r}")
+    return Row(of_index(value["id"]), value["file"])
+
+
+def dump_rows(rows: Iterable[Row]) -> str:
+    """Rows as index-v2 YAML, sorted by number as bytes; one row an identifier, the last one."""
+    unique = {str(row.pubid): row for row in rows}.values()
+    lines = ["---"]
+    for row in sorted(unique, key=lambda row: (row.pubid.number.encode(), str(row.pubid).encode())):
+        lines += ["- :id:", f"    _type: {row.pubid.type}", f"    number: {scalar(row.pubid.number)}"]
+        lines += [f"    date: '{row.pubid.date}'"] if row.pubid.date else []
+        lines += [f"  :file: {scalar(row.file)}"]
+    return "\n".join(lines) + "\n"
+
+
+class Index:
+    """Rows ready for look-ups. Threads may share it."""
+
+    def __init__(self, database: sqlite3.Connection) -> None:
+        self._database = database
+
+    @classmethod
+    def of(cls, rows: Iterable[Row]) -> Self:
+        """An index in memory."""
+        database = sqlite3.connect(":memory:", check_same_thread=False)
+        _fill(database, rows)
+        return cls(database)
+
+    @classmethod
+    def open(cls, path: Path, cache: Path) -> Self:
+        """The index in a file, through its built form in the `cache` folder, which is made where it lacks.
+
+        OSError where the file cannot be read; ConfigurationError where it is no index.
+        """
+        state = path.stat()
+        key = f"{VERSION}:{path.resolve()}:{state.st_mtime_ns}:{state.st_size}"
+        built = cache / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.sqlite"
+        if not built.is_file():
+            try:
+                cache.mkdir(parents=True, exist_ok=True)
+                build(read_rows(path), built)
+            except (OSError, sqlite3.Error):
+                return cls.of(read_rows(path))
+        return cls(sqlite3.connect(f"{built.as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False))
+
+    def numbered(self, number: str) -> list[Row]:
+        """The rows of exactly this number."""
+        return [_of_record(record) for record in self._database.execute(BY_NUMBER, (number,))]
+
+    def ignoring_case(self, kind: str, number: str) -> list[Row]:
+        """The rows of this kind whose number is equal but for case."""
+        return [_of_record(record) for record in self._database.execute(BY_FOLDED, (number.casefold(), kind))]
+
+    def __len__(self) -> int:
+        (count,) = self._database.execute("SELECT count(*) FROM row").fetchone()
+        return int(count)
+
+    def close(self) -> None:
+        """Let the file go."""
+        self._database.close()
+
+
+def build(rows: Iterable[Row], path: Path) -> None:
+    """Write the built form. It appears whole or not at all."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".building-")
+    os.close(handle)
+    try:
+        with closing(sqlite3.connect(name)) as database:
+            database.execute("PRAGMA journal_mode = OFF")
+            database.execute("PRAGMA synchronous = OFF")
+            _fill(database, rows)
+        Path(name).replace(path)
+    finally:
+        with suppress(FileNotFoundError):
+            Path(name).unlink()
+
+
+def _fill(database: sqlite3.Connection, rows: Iterable[Row]) -> None:
+    database.executescript(SCHEMA)
+    with database:
+        database.executemany("INSERT OR REPLACE INTO row VALUES (?, ?, ?, ?, ?, ?)", map(_record, rows))
+
+
+def _record(row: Row) -> tuple[str, str, str, str, str | None, str]:
+    pubid = row.pubid
+    return str(pubid), pubid.number, pubid.number.casefold(), pubid.kind, pubid.date, row.file
+
+
+def _of_record(record: tuple[str, str, str | None, str]) -> Row:
+    kind, number, date, file = record
+    return Row(Pubid(kind, number, date), file)

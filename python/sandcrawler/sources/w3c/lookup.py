@@ -1,0 +1,26 @@
+"""From a reference to the one row that it means.
+
+narrow by number ─► subset match ─► (nothing: the same ignoring case) ─► the newest date, then the last file name
+
+No nearest date, no other maturity level: a miss is a miss.
+"""
+
+from sandcrawler.sources.identifiers import includes
+from sandcrawler.sources.w3c.index import Index, Row
+from sandcrawler.sources.w3c.pubid import Pubid
+
+
+def find(index: Index, wanted: Pubid) -> Row | None:
+    """The row that an identifier means, or None."""
+    rows = [row for row in index.numbered(wanted.number) if includes(wanted, row.pubid)]
+    rows = rows or [
+        row for row in index.ignoring_case(wanted.kind, wanted.number) if wanted.date in (None, row.pubid.date)
+    ]
+    return max(rows, key=lambda row: (date_key(row.pubid.date), row.file), default=None)
+
+
+def date_key(date: str | None) -> int:
+    """Order of dates: none first, then four digits, then days; six digits are a day of the 1900s."""
+    if not date:
+        return 0
+    return int(f"19{date}") if len(date) == 6 else int(date)
