@@ -107,6 +107,9 @@ class Config(BaseSettings):
     extract_bytes: Annotated[int, Field(gt=0, description="Memory of one extraction child")] = 2 * GIB
     extract_rules: Annotated[Path | None, Field(description="More filter-list rules for sub-resources")] = None
 
+    warc: Annotated[str, Field(min_length=1, description="WARCs of all captures: off, bucket, or a folder")] = "off"
+    warc_bytes: Annotated[int, Field(gt=0, description="Bytes of bodies in one WARC, as received")] = GIB
+
     message_bytes: Annotated[int, Field(gt=0, description="Largest Kafka message")] = 32 * MIB
     persist_batch: Annotated[int, Field(ge=1, description="Records in one batch of a persist worker")] = 500
     persist_seconds: Annotated[float, Field(gt=0, description="Oldest record in a batch before it is written")] = 1.0

@@ -19,6 +19,7 @@ from typing import Any
 from sandcrawler import kafka, runtime, wire
 from sandcrawler.config import Config
 from sandcrawler.fetch.live import Fetcher
+from sandcrawler.ingest.archive import Archive
 from sandcrawler.ingest.flow import Flow
 from sandcrawler.ingest.outcome import Outcome
 from sandcrawler.ingest.sandbox import Sandbox
@@ -27,6 +28,7 @@ from sandcrawler.names import Topic, result_key
 from sandcrawler.persist import bodies, results
 from sandcrawler.persist.blobs import BlobSink
 from sandcrawler.persist.postgres import PostgresSink
+from sandcrawler.persist.warcs import open_store
 from sandcrawler.runtime import Batched, Concurrent, Message, Record
 from sandcrawler.setup import Part, check
 
@@ -45,7 +47,7 @@ class Wiring:
 def ingest(config: Config) -> Concurrent[tuple[IngestRequest, dict[str, Any]]]:
     """Requests → results and bodies."""
     fetcher, sandbox = Fetcher(config), Sandbox(config)
-    flow = Flow(fetcher, sandbox.extract, config)
+    flow = Flow(fetcher, sandbox.extract, config, Archive(open_store(config)))
 
     async def answer(request: tuple[IngestRequest, dict[str, Any]]) -> Sequence[Message]:
         return messages(await flow.ingest(*request), *request, config)
@@ -96,10 +98,15 @@ WORKERS: Mapping[str, Wiring] = {
 }
 
 
+def more_needs(name: str, config: Config) -> tuple[Part, ...]:
+    """What must be there for a worker because of its settings."""
+    return ("bucket",) if name == "ingest" and config.warc == "bucket" else ()
+
+
 def run(name: str, config: Config) -> None:
     """Run one worker until SIGTERM or Ctrl-C."""
     wiring = WORKERS[name]
-    check(config, wiring.needs)
+    check(config, (*wiring.needs, *more_needs(name, config)))
     worker = runtime.Worker(
         name=name,
         consumer=kafka.open_consumer(config, name, [topic.named(config.env) for topic in wiring.reads]),

@@ -31,7 +31,8 @@ def ingest(
     url: Annotated[str, typer.Argument(help="The link to follow")],
     kind: TypeOption = Type.html,
     body_out: BodyOut = None,
-    out: Annotated[Path | None, typer.Option(help="Keep everything in this folder: result and body")] = None,
+    out: Annotated[Path | None, typer.Option(help="Keep everything in this folder: result, body and WARC")] = None,
+    warc: Annotated[Path | None, typer.Option(help="Keep the WARC in this folder")] = None,
 ) -> None:
     """Fetch one URL, read it, print the result as JSON. No broker, database or bucket is needed.
 
@@ -43,7 +44,8 @@ def ingest(
     if not url.strip():
         raise ConfigurationError("URL: it is empty; give the link to fetch")
     request = IngestRequest(ingest_type=kind.value, base_url=wire.clean_text(url))
-    outcome: Outcome = asyncio.run(_answer(request, load()))
+    folder = warc or (out / "warc" if out else None)
+    outcome: Outcome = asyncio.run(_answer(request, load(**{"warc": str(folder)} if folder else {})))
     keep(outcome.document, body_out)
     result = wire.jsonable(outcome.result)
     if out:
@@ -56,12 +58,14 @@ def ingest(
 
 async def _answer(request, config: Config):  # type: ignore[no-untyped-def]
     from sandcrawler.fetch.live import Fetcher  # noqa: PLC0415
+    from sandcrawler.ingest.archive import Archive  # noqa: PLC0415
     from sandcrawler.ingest.flow import Flow  # noqa: PLC0415
     from sandcrawler.ingest.sandbox import Sandbox  # noqa: PLC0415
+    from sandcrawler.persist.warcs import open_store  # noqa: PLC0415
 
     verbatim = request.model_dump(mode="json", exclude_none=True)
     async with Fetcher(config) as fetcher, Sandbox(config) as sandbox:
-        return await Flow(fetcher, sandbox.extract, config).ingest(request, verbatim)
+        return await Flow(fetcher, sandbox.extract, config, Archive(open_store(config))).ingest(request, verbatim)
 
 
 def extract(

@@ -1,7 +1,7 @@
 """The whole story of one request: fetch, read, follow what leads to a better document, gather its parts, conclude.
 
     request ─► fetch ─► sniff ─► extract (child) ─┬─► Follow: fetch that (within the hop limit)
-                                                  └─► verdict ─► sub-resources ─► result and body, together
+                                                  └─► verdict ─► sub-resources ─► WARC ─► result and body, together
 
 The web's faults end here as a status. What is raised from here is a fault of ours or of the world.
 """
@@ -14,7 +14,9 @@ from typing import Any
 from sandcrawler.config import Config
 from sandcrawler.extract.sniff import file_meta
 from sandcrawler.fetch.base import Fetcher, Session
+from sandcrawler.fetch.recording import Recording
 from sandcrawler.fetch.resources import capture_resources
+from sandcrawler.ingest.archive import NO_ARCHIVE, Archive
 from sandcrawler.ingest.base import HTML_TYPES, Kind
 from sandcrawler.ingest.kinds import KINDS
 from sandcrawler.ingest.outcome import Findings, Outcome, Trail, conclude, merge
@@ -32,35 +34,40 @@ Extract = Callable[[str, Page], Awaitable[Extracted]]
 
 @dataclass(frozen=True)
 class Flow:
-    """One worker's way of answering requests: its fetcher, its extraction children, its limits."""
+    """One worker's way of answering requests: its fetcher, its extraction children, its limits, its archive."""
 
     fetcher: Fetcher
     extract: Extract
     config: Config
+    archive: Archive = NO_ARCHIVE
 
     async def ingest(self, request: IngestRequest, verbatim: dict[str, Any]) -> Outcome:
         """Answer one request, whatever happens on the web, within the limit on its time."""
         kind, trail = KINDS[request.ingest_type], Trail([request.base_url])
         limit = self.config.ingest_seconds
-        try:
-            async with asyncio.timeout(limit):
-                found = await self._pursue(kind, request.base_url, trail)
-        except TimeoutError:
-            found = Findings(Status.TIMEOUT, f"not done after {limit:g} s")
-        return conclude(kind, verbatim, trail, found, self.config.message_bytes)
+        async with self.archive.recording(self.config) as recording:
+            try:
+                async with asyncio.timeout(limit):
+                    found = await self._pursue(kind, request.base_url, trail, recording)
+            except TimeoutError:
+                found = Findings(Status.TIMEOUT, f"not done after {limit:g} s")
+            outcome = conclude(kind, verbatim, trail, found, self.config.message_bytes)
+            return await self.archive.keep(recording, outcome, trail.capture)
 
-    async def _pursue(self, kind: Kind, url: str, trail: Trail) -> Findings:
+    async def _pursue(self, kind: Kind, url: str, trail: Trail, recording: Recording | None) -> Findings:
         """Fetch and read documents until one needs no other."""
         if len(url.encode("utf-8", "replace")) > BASE_URL_BYTES:
             return Findings(Status.BAD_URL, f"the URL has more than {BASE_URL_BYTES} bytes")
         # A little before the end, so that what came late is missing from the page, and not the page from the result.
         deadline = asyncio.get_running_loop().time() + FETCHING * self.config.ingest_seconds
-        async with self.fetcher.session() as session:
+        async with self.fetcher.session(recording) as session:
             while True:
                 found = await self._document(kind, session, url, deadline, trail)
                 follow = found.extracted.follow if found.extracted else None
                 stop = self._stops(follow, trail) if follow else None
                 if follow is None or (stop and _stands(kind, found, follow)):
+                    if recording:
+                        recording.revisits = True  # the document stands in full; its parts may repeat what is there
                     return await self._gather(kind, session, deadline, found)
                 if stop:
                     return stop

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from sandcrawler.config import Config
+from sandcrawler.fetch.base import Recorder
 from sandcrawler.ingest.flow import Flow
 from sandcrawler.ingest.outcome import Outcome
 from sandcrawler.model import Biblio, Capture, Extracted, Follow, HtmlBody, IngestRequest, Page, WantedResource
@@ -46,7 +47,7 @@ class ScriptedWeb:
         self.answers, self.seconds, self.asked = answers, seconds, []
 
     @asynccontextmanager
-    async def session(self) -> AsyncIterator["ScriptedWeb"]:
+    async def session(self, recorder: Recorder | None = None) -> AsyncIterator["ScriptedWeb"]:
         yield self
 
     async def get(self, url: str, deadline: float | None = None) -> Capture:
