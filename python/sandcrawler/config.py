@@ -60,6 +60,7 @@ def _networks(value: object) -> object:
 Networks = Annotated[tuple[IPv4Network | IPv6Network, ...], NoDecode, BeforeValidator(_networks)]
 ConnectTo = Annotated[dict[tuple[str, int], tuple[str, int]], NoDecode, BeforeValidator(_connect_to)]
 Words = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
+Paths = Annotated[tuple[Path, ...], NoDecode, BeforeValidator(_split)]
 Ports = Annotated[tuple[int, ...], NoDecode, BeforeValidator(_split)]
 
 
@@ -91,6 +92,10 @@ class Config(BaseSettings):
     fetch_host_gap: Annotated[float, Field(ge=0, description="Seconds between two requests to one host")] = 1.0
     fetch_host_parallel: Annotated[int, Field(ge=1, description="Requests to one host at a time")] = 1
     fetch_host_patience: Annotated[float, Field(ge=0, description="Longest cooldown of a host that is sat out")] = 10.0
+    fetch_robots: Annotated[bool, Field(description="Whether robots.txt is obeyed")] = True
+    fetch_robots_exempt: Annotated[Words, Field(description="Hosts whose robots.txt is not asked for")] = ()
+    fetch_crawl_delay: Annotated[float, Field(ge=0, description="Longest Crawl-delay that is honoured, seconds")] = 30.0
+    fetch_blocklist: Annotated[Paths, Field(description="More lists of URLs that are not fetched")] = ()
     fetch_connect_seconds: Annotated[float, Field(gt=0, description="Connecting, TLS included")] = 10.0
     fetch_read_seconds: Annotated[float, Field(gt=0, description="Between two reads")] = 30.0
     fetch_redirects: Annotated[int, Field(ge=0, description="HTTP redirects in a row")] = 25
@@ -113,6 +118,8 @@ class Config(BaseSettings):
     message_bytes: Annotated[int, Field(gt=0, description="Largest Kafka message")] = 32 * MIB
     persist_batch: Annotated[int, Field(ge=1, description="Records in one batch of a persist worker")] = 500
     persist_seconds: Annotated[float, Field(gt=0, description="Oldest record in a batch before it is written")] = 1.0
+    metrics_port: Annotated[int, Field(ge=0, le=65535, description="Port of the Prometheus metrics; 0 for none")] = 0
+    metrics_host: Annotated[str, Field(description="Address that the metrics are served on")] = "127.0.0.1"
     drain_seconds: Annotated[float, Field(gt=0, description="To finish what is in flight on SIGTERM")] = 30.0
     dead_letters_in_row: Annotated[int, Field(ge=1, description="Dead letters in a row that stop a worker")] = 20
     dead_letters_of_200: Annotated[int, Field(ge=1, description="Dead letters in 200 records that stop a worker")] = 100

@@ -8,6 +8,7 @@ an address, that very address is checked again. There is no second look-up in be
 import asyncio
 import socket
 import ssl
+import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from ipaddress import IPv4Network, IPv6Network
@@ -15,9 +16,12 @@ from typing import Any
 
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
+from aiohttp.client_proto import ResponseHandler
 
 from sandcrawler.config import Config
+from sandcrawler.fetch import metrics
 from sandcrawler.fetch.address import refusal
+from sandcrawler.fetch.watch import Watch
 
 RESOLVER_THREADS = 32
 DNS_SECONDS = 60
@@ -58,6 +62,7 @@ class GuardedConnector(aiohttp.TCPConnector):
         exempt: tuple[IPv4Network | IPv6Network, ...],
         tls: ssl.SSLContext,
         resolver: AbstractResolver,
+        watch: Watch | None = None,
     ) -> None:
         super().__init__(
             ssl=tls,
@@ -68,18 +73,45 @@ class GuardedConnector(aiohttp.TCPConnector):
         )
         self._moved = moved
         self._exempt = exempt
+        self._watch = watch
 
     async def _resolve_host(self, host: str, port: int, traces: Any = None) -> list[ResolveResult]:
         name = host.rstrip(".")
         host, port = self._moved.get((name, port), (host, port))
         if name == "localhost" or name.endswith(".localhost"):  # whatever a name server says (RFC 6761)
             host = "127.0.0.1"
+        start = time.monotonic()
         found = await super()._resolve_host(host, port, traces=traces)
+        seconds = time.monotonic() - start
+        metrics.DNS.observe(seconds)
         reasons = [refusal(each["host"], self._exempt) for each in found]
         allowed = [each for each, reason in zip(found, reasons, strict=True) if not reason]
+        if self._watch:
+            verdicts = (f"{each['host']} ({reason or 'allowed'})" for each, reason in zip(found, reasons, strict=True))
+            self._watch("*", f"{name} is {', '.join(verdicts)}; looked up in {seconds:.3f} s")
         if found and not allowed:
             raise ForbiddenAddress("; ".join(dict.fromkeys(filter(None, reasons))))
         return allowed
+
+    async def _wrap_create_connection(self, *args: Any, **kwargs: Any) -> tuple[asyncio.Transport, ResponseHandler]:
+        """aiohttp's, timed: it asks for the protocol between connecting and TLS."""
+        moments = [time.monotonic()]
+
+        def connected() -> Any:
+            moments.append(time.monotonic())
+            return args[0]()
+
+        transport, protocol = await super()._wrap_create_connection(connected, *args[1:], **kwargs)
+        tcp, tls = moments[-1] - moments[0], time.monotonic() - moments[-1]
+        metrics.CONNECT.observe(tcp)
+        secure = transport.get_extra_info("ssl_object")
+        if secure:
+            metrics.TLS.observe(tls)
+        if self._watch:
+            self._watch("*", f"connected to {transport.get_extra_info('peername')[0]} in {tcp:.3f} s")
+            if secure:
+                self._watch("*", f"{secure.version()}, {secure.cipher()[0]}, certificate trusted; in {tls:.3f} s")
+        return transport, protocol
 
     def _open(self, info: tuple[Any, ...]) -> socket.socket:
         family, kind, proto, _, address = info
@@ -89,9 +121,9 @@ class GuardedConnector(aiohttp.TCPConnector):
         return socket.socket(family, kind, proto)
 
 
-def connector(config: Config, resolver: AbstractResolver) -> GuardedConnector:
+def connector(config: Config, resolver: AbstractResolver, watch: Watch | None = None) -> GuardedConnector:
     """The connector of one worker, within a running loop."""
     tls = ssl.create_default_context()
     if config.fetch_ca_file:
         tls.load_verify_locations(config.fetch_ca_file)
-    return GuardedConnector(config.fetch_connect_to, config.fetch_allow_addresses, tls, resolver)
+    return GuardedConnector(config.fetch_connect_to, config.fetch_allow_addresses, tls, resolver, watch)

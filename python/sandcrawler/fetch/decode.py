@@ -54,6 +54,10 @@ class Body:
                     self._run(piece, index + 1)
         return self._decoded.getvalue()
 
+    def so_far(self) -> bytes:
+        """What has come out until now."""
+        return self._decoded.getvalue()
+
     def _run(self, data: bytes, index: int) -> None:
         """Pieces through the decoders from `index` on, depth first, so that only one piece of each is held."""
         if index == len(self._decoders):

@@ -88,9 +88,16 @@ class Hosts:
         return len(self._hosts)
 
     @asynccontextmanager
-    async def turn(self, name: str, deadline: float | None = None, order: int = 0) -> AsyncIterator[Host]:
-        """The host's next turn, lowest `order` first, held while the block runs. CoolingDown where it is too late."""
+    async def turn(
+        self, name: str, deadline: float | None = None, order: int = 0, gap: float | None = None
+    ) -> AsyncIterator[Host]:
+        """The host's next turn, lowest `order` first, held while the block runs. CoolingDown where it is too late.
+
+        `gap`: what the host asks for between two requests; ours is kept where it is longer.
+        """
         host = self._host(name)
+        if gap is not None:
+            host.pacer.gap = max(self._gap, gap)
         host.users += 1
         try:
             self._check(host, deadline)  # before the queue too: a cooling host needs no queue

@@ -18,29 +18,38 @@ import aiohttp
 from yarl import URL
 
 from sandcrawler.config import Config
-from sandcrawler.fetch import decode, exchange, faults
+from sandcrawler.fetch import exchange, faults, metrics, robots
 from sandcrawler.fetch.base import Recorder, Refused, Take
+from sandcrawler.fetch.client import client
 from sandcrawler.fetch.connect import GuardedConnector, SystemResolver, connector
+from sandcrawler.fetch.gate import Gate
 from sandcrawler.fetch.governor import retry_after
 from sandcrawler.fetch.hops import REDIRECTS, follow
 from sandcrawler.fetch.hosts import AsyncSleeper, CoolingDown, Host, Hosts
 from sandcrawler.fetch.judgement import decoder, judged, of_code
 from sandcrawler.fetch.pacing import Clock
 from sandcrawler.fetch.target import Target
+from sandcrawler.fetch.watch import Watch
 from sandcrawler.model import Capture
 from sandcrawler.status import Status
 
-HEADER_BYTES = 1 << 16  # one line; content security policies of 10 KB are common
-HEADERS = 256
 SMALL_BODY = 1 << 16  # a redirect's body is read, and the connection used again, if it says it is no larger
 
 
 class Fetcher:
     """One worker's client: connections, names, and the state of every host. Use as an async context manager."""
 
-    def __init__(self, config: Config, clock: Clock = time.monotonic, sleeper: AsyncSleeper = asyncio.sleep) -> None:
+    def __init__(
+        self,
+        config: Config,
+        clock: Clock = time.monotonic,
+        sleeper: AsyncSleeper = asyncio.sleep,
+        watch: Watch | None = None,
+    ) -> None:
         self.config = config
         self.clock = clock
+        self.watch = watch
+        self.gate = Gate(config, self._robots_txt, clock)
         limits = (config.fetch_host_gap, config.fetch_host_parallel, config.fetch_host_patience)
         self.hosts = Hosts(*limits, clock, sleeper)
         self._connector: GuardedConnector | None = None
@@ -49,47 +58,34 @@ class Fetcher:
 
     async def __aenter__(self) -> Self:
         self._resolver = SystemResolver()
-        self._connector = connector(self.config, self._resolver)
+        self._connector = connector(self.config, self._resolver, self.watch)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        await self.gate.close()
         if self._connector and self._resolver:
             await self._connector.close()
             await self._resolver.close()
 
     @asynccontextmanager
-    async def session(self, recorder: Recorder | None = None) -> AsyncIterator["Session"]:
-        """One document's session: its cookies end with it, the connections stay."""
+    async def session(
+        self, recorder: Recorder | None = None, order: int | None = None, part: int | None = None
+    ) -> AsyncIterator["Session"]:
+        """One document's session: its cookies end with it, the connections stay.
+
+        `order`: its place among the worker's documents, else the next. `part`: bodies are cut at so many bytes.
+        """
         if self._connector is None:
             raise RuntimeError("a Fetcher is used as an async context manager")
-        limits = self.config
         jar = aiohttp.CookieJar(unsafe=True, quote_cookie=False)  # unsafe: hosts that are addresses have cookies too
-        async with aiohttp.ClientSession(
-            connector=self._connector,
-            connector_owner=False,
-            cookie_jar=jar,
-            auto_decompress=False,
-            trust_env=False,
-            headers={
-                "User-Agent": limits.fetch_user_agent,
-                "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
-                "Accept-Language": "en,*;q=0.5",
-                "Accept-Encoding": decode.ACCEPTED,
-            },
-            timeout=aiohttp.ClientTimeout(
-                total=None,
-                connect=limits.fetch_connect_seconds,
-                sock_connect=limits.fetch_connect_seconds,
-                sock_read=limits.fetch_read_seconds,
-            ),
-            max_line_size=HEADER_BYTES,
-            max_field_size=HEADER_BYTES,
-            max_headers=HEADERS,
-            response_class=exchange.Response,
-        ) as http:
-            yield Session(self, http, jar, next(self._sessions), recorder)
+        async with client(self.config, self._connector, jar, self.watch) as http:
+            yield Session(self, http, next(self._sessions) if order is None else order, recorder, part)
+
+    async def _robots_txt(self, target: Target, order: int) -> Capture:
+        async with self.session(order=order, part=robots.READ_BYTES) as session:
+            return await session.robots_txt(target.url)
 
 
 class Session:
@@ -99,33 +95,52 @@ class Session:
         self,
         fetcher: Fetcher,
         http: aiohttp.ClientSession,
-        jar: aiohttp.CookieJar,
         order: int,
         recorder: Recorder | None,
+        part: int | None,
     ) -> None:
+        self._part = part
         self._order = order
         self._recorder = recorder
         self._fetcher = fetcher
         self._http = http
-        self._jar = jar
 
     async def get(self, url: str, deadline: float | None = None) -> Capture:
         """The URL, followed through redirects; `deadline` on the fetcher's clock. Never raises for the web's faults."""
         config = self._fetcher.config
 
         async def ask(target: Target) -> Capture:
-            return await self._exchange(target, deadline)
+            rules = await self._fetcher.gate.enter(target, deadline, self._order)
+            capture = rules if isinstance(rules, Capture) else await self._exchange(target, deadline, rules.delay)
+            return self._noted(target, capture)
 
         return await follow(ask, self._cookies, url, config.fetch_redirects, config.fetch_allow_ports)
 
-    def _cookies(self, target: Target) -> str:
-        return self._jar.filter_cookies(URL(target.url, encoded=True)).output(header="", sep=";")
+    async def robots_txt(self, url: str) -> Capture:
+        """A site's rules, followed through their own redirects."""
+        fetcher, deadline = self._fetcher, self._fetcher.clock() + robots.ASK_SECONDS
 
-    async def _exchange(self, target: Target, deadline: float | None) -> Capture:
+        async def ask(target: Target) -> Capture:
+            return self._noted(target, fetcher.gate.listed(target) or await self._exchange(target, deadline, None))
+
+        return await follow(ask, self._cookies, url, robots.REDIRECTS, fetcher.config.fetch_allow_ports)
+
+    def _noted(self, target: Target, capture: Capture) -> Capture:
+        metrics.answered(target.host, capture)
+        if self._fetcher.watch:
+            self._fetcher.watch("*", f"{capture.status}: {capture.error_message or 'no redirect, no error'}")
+        return capture
+
+    def _cookies(self, target: Target) -> str:
+        return self._http.cookie_jar.filter_cookies(URL(target.url, encoded=True)).output(header="", sep=";")
+
+    async def _exchange(self, target: Target, deadline: float | None, gap: float | None) -> Capture:
         """One request: its response, or why there is none."""
+        asked = self._fetcher.clock()
         nothing = Capture(target.url, Status.CONNECT_ERROR, (target.url,), datetime.now(UTC), target.url)
         try:
-            async with self._fetcher.hosts.turn(target.host, deadline, self._order) as host:
+            async with self._fetcher.hosts.turn(target.host, deadline, self._order, gap) as host:
+                self._waited(host, self._fetcher.clock() - asked)
                 try:
                     async with asyncio.timeout(None if deadline is None else deadline - self._fetcher.clock()):
                         return await self._request(target, host)
@@ -138,8 +153,15 @@ class Session:
             later, reason = _later(cooling.seconds), str(cooling)
             return replace(nothing, status=Status.HOST_BACKOFF, error_message=reason, retry_at=later)
 
+    def _waited(self, host: Host, seconds: float) -> None:
+        metrics.TURN.observe(seconds)
+        if self._fetcher.watch:
+            self._fetcher.watch("*", f"{host.name}: its turn came after {seconds:.3f} s, gap {host.pacer.gap:g} s")
+
     async def _request(self, target: Target, host: Host) -> Capture:
+        start = self._fetcher.clock()
         async with self._http.get(URL(target.url, encoded=True), allow_redirects=False) as response:
+            metrics.HEAD.observe(self._fetcher.clock() - start)
             answer = Capture(
                 url=target.url,
                 status=of_code(response.status),
@@ -179,7 +201,8 @@ class Session:
 
     async def _body(self, response: aiohttp.ClientResponse, take: Take | None) -> bytes:
         encodings = response.headers.getall("Content-Encoding", [])
-        body = decoder(response.content_type, encodings, self._fetcher.config.fetch_body_bytes)
+        start, cap = self._fetcher.clock(), self._part or self._fetcher.config.fetch_body_bytes
+        body = decoder(response.content_type, encodings, cap)
         try:
             async for piece in response.content.iter_any():
                 if take:
@@ -189,6 +212,12 @@ class Session:
             raise
         except (aiohttp.ClientError, OSError) as error:
             raise Refused(Status.TRUNCATED_BODY, f"the body ended early: {faults.text(error)}") from error
+        except Refused as refused:
+            if self._part is None or refused.status is not Status.BODY_TOO_LARGE:
+                raise
+            response.close()
+            return body.so_far()
+        metrics.BODY.observe(self._fetcher.clock() - start)
         return body.finish()
 
 

@@ -73,6 +73,7 @@ class Web:
             "fetch_allow_addresses": "127.0.0.0/8",
             "fetch_host_gap": 0,
             "fetch_host_parallel": 16,
+            "fetch_robots": False,  # the tests of robots.txt turn it on
         }
         if folder:
             self.ca.cert_pem.write_to_path(str(folder / "ca.pem"))
