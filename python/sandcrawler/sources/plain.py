@@ -1,0 +1,146 @@
+"""Plain lists of links, as people have them: a URL a line, CSV, TSV, or JSON lines → requests.
+
+Which of these a file is shows in its first line. Columns are known by their names (`COLUMNS`), or named by the caller
+({"base_url": "Full text link"}); a table without a header is searched for the column with the URL, and columns can
+be named by number there, from 1. JSON lines may be whole requests: what they say is kept, fields that we do not know
+too. A link without an identifier of its own gets its URL for one, or the URL's SHA-1 where it is longer than 500 bytes.
+"""
+
+import hashlib
+import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import ValidationError
+
+from sandcrawler import wire
+from sandcrawler.errors import ConfigurationError
+from sandcrawler.model import IngestRequest
+from sandcrawler.sources.fields import mapping, text
+from sandcrawler.sources.requests import ID_BYTES, BadRow, Numbered, Request, ext_ids
+from sandcrawler.sources.rows import json_lines, table_rows, text_rows
+
+NAME = "list"
+FORMATS = ("lines", "csv", "tsv", "jsonl")
+IDS = ("doi", "pmid", "pmcid", "arxiv", "doaj", "isbn13", "oai", "hdl", "jstor", "dblp", "wikidata_qid", "core", "ark")
+FIELDS = (
+    "base_url",
+    "ingest_type",
+    "link_source",
+    "link_source_id",
+    "ingest_request_source",
+    "release_stage",
+    "rel",
+    *IDS,
+)
+
+# A column's name in lower case -> the field; the fields' own names work too.
+COLUMNS: Mapping[str, str] = {name: name for name in FIELDS} | {
+    "url": "base_url",
+    "link": "base_url",
+    "uri": "base_url",
+    "href": "base_url",
+    "source": "link_source",
+    "id": "link_source_id",
+    "identifier": "link_source_id",
+    "stage": "release_stage",
+    "isbn": "isbn13",
+}
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the caller says of a list. `columns`: field -> the column's name or number."""
+
+    kinds: Sequence[str] = ("html",)
+    link_source: str = NAME
+    by: str = NAME
+    columns: Mapping[str, str] = field(default_factory=dict)
+    format: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in self.columns:
+            if name not in FIELDS:
+                raise ConfigurationError(f"--column: {name!r} is not one of {', '.join(FIELDS)}")
+        if self.format is not None and self.format not in FORMATS:
+            raise ConfigurationError(f"--format: {self.format!r} is not one of {', '.join(FORMATS)}")
+
+
+def rows(options: Options) -> Callable[[io.BufferedReader], Iterator[Numbered]]:
+    """The reader of a list."""
+
+    def read(stream: io.BufferedReader) -> Iterator[Numbered]:
+        form = options.format or guess(stream.peek(4096))
+        if form == "jsonl":
+            return json_lines(stream)
+        if form == "lines":
+            return text_rows(stream)
+        return table_rows(stream, "\t" if form == "tsv" else ",", lambda cells: header(cells, options.columns))
+
+    return read
+
+
+def guess(head: bytes) -> str:
+    """The form of a list by its first line. A line that begins as a URL is one: URLs may have commas."""
+    first = head.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")[0].strip().lower()
+    if first.startswith(b"{"):
+        return "jsonl"
+    if b"\t" in first:
+        return "tsv"
+    if first.startswith((b"http:", b"https:", b"#")):
+        return "lines"
+    return "csv" if b"," in first or first.decode("utf-8", "replace").strip('"') in COLUMNS else "lines"
+
+
+def header(cells: list[str], columns: Mapping[str, str]) -> tuple[Mapping[str, int], bool]:
+    """Where each field is, and whether this first row is data: it is where one of its cells is a URL."""
+    is_data = any(cell.lower().startswith(("http://", "https://")) for cell in cells)
+    named = {} if is_data else {cell.strip().lower(): place for place, cell in enumerate(cells)}
+    places = {COLUMNS[name]: place for name, place in reversed(named.items()) if name in COLUMNS}
+    if is_data:
+        places["base_url"] = next(i for i, cell in enumerate(cells) if cell.lower().startswith("http"))
+    for field_, column in columns.items():
+        if column.strip().lower() in named:
+            places[field_] = named[column.strip().lower()]
+        elif column.isascii() and column.isdigit() and 1 <= int(column) <= len(cells):
+            places[field_] = int(column) - 1
+        else:
+            raise ConfigurationError(f"--column: there is no column {column!r}; there are {', '.join(cells)[:500]}")
+    if "base_url" not in places:
+        raise ConfigurationError(
+            f"no column is known to hold URLs: say --column base_url=NAME; there are {', '.join(cells)[:500]}"
+        )
+    return places, is_data
+
+
+def drafts(row: Mapping[str, Any] | str, options: Options) -> Iterator[Request]:
+    """The requests of one row: one for each type asked for, or the one of the row's own type."""
+    if isinstance(row, str):
+        row = {"base_url": row}
+    known = {COLUMNS.get(name.lower(), name): value for name, value in row.items() if value not in (None, "")}
+    known |= {name: row[column] for name, column in options.columns.items() if column in row}
+    url = text(known.get("base_url"))
+    if url is None:
+        raise BadRow("the URL is blank")
+    ids = ext_ids(mapping(known.pop("ext_ids", None)) | {name: known.pop(name) for name in IDS if name in known})
+    fixed = {
+        "base_url": url,
+        "link_source": text(known.get("link_source")) or options.link_source,
+        "link_source_id": text(known.get("link_source_id")) or own_id(url),
+        "ingest_request_source": text(known.get("ingest_request_source")) or options.by,
+    } | ({"ext_ids": ids} if ids else {})
+    kind = text(known.get("ingest_type"))
+    for one in (kind.lower(),) if kind else options.kinds:
+        draft = {"ingest_type": one} | known | fixed | {"ingest_type": one}
+        try:
+            IngestRequest.model_validate(draft)
+        except ValidationError as error:
+            raise BadRow(f"not a valid ingest request: {wire.reasons(error)}") from error
+        yield draft
+
+
+def own_id(url: str) -> str:
+    """An identifier for a link that has none."""
+    written = url.encode("utf-8", "replace")
+    return url if len(written) <= ID_BYTES else hashlib.sha1(written, usedforsecurity=False).hexdigest()

@@ -1,0 +1,215 @@
+"""What all makers of requests share: how a request is put together, what may pass, and what is said of the rest.
+
+    rows (number, value) ─► draft(value) ─► drafts ─► checked ─► not seen before ─► requests
+
+A maker's `draft` is pure: one record of the source in, its requests out. It never raises for a hostile record, except
+`BadRow` with a reason; `make` reports that under the row's number and goes on.
+
+Two requests are the same where link_source, link_source_id, ingest_type and base_url are: the key of the table
+ingest_request. So two articles that name one link stay two, and the pipeline answers both from one row of results.
+"""
+
+import re
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sandcrawler.extract import identifiers
+from sandcrawler.extract.urls import resolve
+from sandcrawler.sources.fields import PLAIN_URL, text
+
+# Limits of the tables, in UTF-8 bytes: persist/rows.py holds the same, and a test compares them.
+BASE_URL_BYTES = 1500
+ID_BYTES = 500
+
+Request = dict[str, Any]
+# Where in the input (a line's number, or FILE:NUMBER inside an archive), and the value or what is wrong there.
+Numbered = tuple[int | str, Any]
+
+# Most DOIs of dumps need no second look; a test holds this to what identifiers.doi says of them.
+_PLAIN_DOI = re.compile(r"10\.[0-9]{4,9}/[a-z0-9._/-]*[a-z0-9]", re.IGNORECASE | re.ASCII)
+
+
+def doi(written: str) -> str | None:
+    """A DOI in its one form."""
+    return written.lower() if _PLAIN_DOI.fullmatch(written) else identifiers.doi(written)
+
+
+# ext_ids: name (fatcat's) -> its one form. Other names are kept as written, without blanks around.
+FORMS: Mapping[str, Callable[[str], str | None]] = {
+    "doi": doi,
+    "pmid": identifiers.pmid,
+    "pmcid": identifiers.pmcid,
+    "arxiv": identifiers.arxiv,
+    "isbn13": identifiers.isbn,
+}
+STAGES = frozenset({"draft", "submitted", "accepted", "published", "updated"})
+KINDS = frozenset({"html", "xml", "pdf"})
+
+
+class BadRow(Exception):
+    """A row, or one link of it, that no request can be made of; the text says why."""
+
+
+@dataclass
+class Report:
+    """Counts of one run. `bad` is called with where and why for everything that is left out."""
+
+    bad: Callable[[int | str, str], object]
+    rows: int = 0
+    requests: int = 0
+    duplicates: int = 0
+    left_out: int = 0
+
+    def leave_out(self, where: int | str, reason: str) -> None:
+        """Count and report one thing that does not get through."""
+        self.left_out += 1
+        self.bad(where, reason)
+
+
+class Seen:
+    """Which keys came before, as 8 bytes each in an open table: 16 to 32 bytes a key, however long the keys are.
+
+    Exact up to `limit` keys (but for two keys of one hash: odds of 1 in 100,000 among 16 million). After that the
+    oldest are forgotten, `limit` at a time, so memory is bounded: two tables of 16 bytes × limit. A duplicate that
+    slips through does no harm: every effect of a request is idempotent.
+    """
+
+    SMALLEST = 1 << 12
+
+    def __init__(self, limit: int = 1 << 24) -> None:
+        self._limit = limit
+        self._old: array[int] | None = None
+        self._new = array("Q", bytes(8 * self.SMALLEST))
+        self._count = 0
+
+    def add(self, *key: str) -> bool:
+        """Remember a key: whether it is new."""
+        digest = hash(key) & 0xFFFFFFFFFFFFFFFF or 1
+        place = _place(self._new, digest)
+        if self._new[place] or (self._old is not None and self._old[_place(self._old, digest)]):
+            return False
+        self._new[place] = digest
+        self._count += 1
+        if self._count >= self._limit:
+            self._old, self._new, self._count = self._new, array("Q", bytes(8 * self.SMALLEST)), 0
+        elif 2 * self._count > len(self._new):
+            self._new = _doubled(self._new)
+        return True
+
+
+def _place(table: "array[int]", digest: int) -> int:
+    """Where a digest is, or the free place where it belongs."""
+    mask = len(table) - 1
+    place = digest & mask
+    while (held := table[place]) and held != digest:
+        place = (place + 1) & mask
+    return place
+
+
+def _doubled(table: "array[int]") -> "array[int]":
+    larger = array("Q", bytes(16 * len(table)))
+    for digest in table:
+        if digest:
+            larger[_place(larger, digest)] = digest
+    return larger
+
+
+def request(  # noqa: PLR0913  (the fields of a request)
+    kind: str,
+    url: str,
+    link_source: str,
+    link_source_id: str | None,
+    *,
+    by: str,
+    stage: str | None = None,
+    rel: str | None = None,
+    ids: Mapping[str, str] | None = None,
+    fatcat: Mapping[str, str] | None = None,
+    extra: Mapping[str, Any] | None = None,
+) -> Request:
+    """A draft: absent fields are left out. `by` is who asks (ingest_request_source)."""
+    draft: Request = {
+        "ingest_type": kind,
+        "base_url": url,
+        "link_source": link_source,
+        "link_source_id": link_source_id,
+        "ingest_request_source": by,
+    }
+    if stage:
+        draft["release_stage"] = stage
+    if rel:
+        draft["rel"] = rel
+    if ids:
+        draft["ext_ids"] = ids
+    if fatcat:
+        draft["fatcat"] = fatcat
+    if extra:
+        draft["edit_extra"] = extra
+    return draft
+
+
+def ext_ids(written: Mapping[str, object]) -> dict[str, str]:
+    """Identifiers by fatcat's names, each in its one form; what is none is left out."""
+    found = {}
+    for name, raw in written.items():
+        if raw is not None and (value := text(raw)) is not None:
+            form = FORMS.get(name)
+            if normal := value if form is None else form(value):
+                found[name] = normal
+    return found
+
+
+def web_url(written: object) -> str:
+    """The URL as it is asked for. Plain ones stay as written; others are spelled as a browser would.
+
+    BadRow where there is none, for other schemes, and beyond 1,500 bytes.
+    """
+    if not isinstance(written, str) or not written or written.isspace():
+        raise BadRow("the URL is blank")
+    if len(written) <= BASE_URL_BYTES and PLAIN_URL.fullmatch(written):
+        return written
+    url = resolve(written, "")
+    if url is None and len(written) <= BASE_URL_BYTES:
+        raise BadRow(f"not an http or https URL: {written[:200]!r}")
+    if url is None or len(url.encode("utf-8", "replace")) > BASE_URL_BYTES:
+        raise BadRow(f"the URL has more than {BASE_URL_BYTES} bytes: {written[:60]!r}…")
+    return url
+
+
+def checked(draft: Request) -> Request:
+    """The draft with its URL as it is asked for; BadRow says what must not get through."""
+    if draft["ingest_type"] not in KINDS:
+        raise BadRow(f"ingest_type {draft['ingest_type']!r} is not one of {', '.join(sorted(KINDS))}")
+    url, identifier = web_url(draft["base_url"]), draft["link_source_id"]
+    if not identifier:
+        raise BadRow("no identifier of its own (link_source_id)")
+    if len(identifier) > ID_BYTES // 4 and len(identifier.encode("utf-8", "replace")) > ID_BYTES:
+        raise BadRow(f"link_source_id has more than {ID_BYTES} bytes: {identifier[:60]!r}…")
+    draft["base_url"] = url
+    return draft
+
+
+def make(
+    rows: Iterable[Numbered], draft: Callable[[Any], Iterable[Request]], seen: Seen, report: Report
+) -> Iterator[Request]:
+    """The requests of all rows: streaming, checked, each once. What is wrong goes to the report."""
+    for where, value in rows:
+        report.rows += 1
+        try:
+            if isinstance(value, BadRow):
+                raise value
+            for one in draft(value):
+                try:
+                    good = checked(one)
+                except BadRow as problem:
+                    report.leave_out(where, str(problem))
+                    continue
+                if seen.add(good["link_source"], good["link_source_id"], good["ingest_type"], good["base_url"]):
+                    report.requests += 1
+                    yield good
+                else:
+                    report.duplicates += 1
+        except BadRow as problem:
+            report.leave_out(where, str(problem))

@@ -1,0 +1,141 @@
+"""A stream → its rows, each with its number: JSON lines, JSON documents with lists in them, CSV, plain lines.
+
+Never the whole file in memory: a line or a value may have 64 MiB. A row that cannot be read is a `BadRow` in its place
+and reading goes on behind it; where a broken archive ends, the last row says so.
+"""
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from sandcrawler import wire
+from sandcrawler.errors import InvalidMessage
+from sandcrawler.sources.requests import BadRow, Numbered
+from sandcrawler.sources.streams import BROKEN, members
+from sandcrawler.sources.values import looks_like_values, values
+
+LINE_BYTES = 64 << 20
+# Keys of an API's answer around its records.
+WRAPPERS = frozenset({"message", "items", "results"})
+BOM = b"\xef\xbb\xbf"
+
+Read = Callable[[io.BufferedReader], Iterator[Numbered]]
+# The first row's cells -> where each field is, and whether that row is data already.
+Header = Callable[[list[str]], tuple[Mapping[str, int], bool]]
+
+
+def whole(read: Read, stream: io.BufferedReader) -> Iterator[Numbered]:
+    """All rows of a stream; those of an archive's members are numbered MEMBER:NUMBER."""
+    where: int | str = 0
+    try:
+        for name, part in members(stream):
+            for number, value in read(part):
+                where = f"{name}:{number}" if name else number
+                yield where, value
+    except BROKEN as error:
+        yield where, BadRow(f"the input is broken behind this row: {error or type(error).__name__}")
+
+
+def lines(stream: io.BufferedReader) -> Iterator[tuple[int, bytes | BadRow]]:
+    """Lines that are not blank, without their ends; one that is too long is passed over."""
+    number = 0
+    while line := stream.readline(LINE_BYTES):
+        number += 1
+        if number == 1 and line.startswith(BOM):
+            line = line[len(BOM) :]
+        if len(line) == LINE_BYTES and not line.endswith(b"\n"):
+            while (rest := stream.readline(LINE_BYTES)) and not rest.endswith(b"\n"):
+                pass
+            yield number, BadRow(f"the line has more than {LINE_BYTES} bytes")
+        elif not line.isspace():
+            yield number, line
+
+
+def json_rows(stream: io.BufferedReader) -> Iterator[Numbered]:
+    """JSON objects: one a line, or in lists, or in a list under `items`, `results` or `message.items`."""
+    head = stream.peek(4096)
+    for number, value in values(stream) if looks_like_values(head) else json_lines(stream):
+        if isinstance(value, BadRow):
+            yield number, value
+            continue
+        if isinstance(value, dict) and not WRAPPERS & value.keys():
+            yield number, value
+            continue
+        for inner in unwrapped(value):
+            yield number, inner
+
+
+def json_lines(stream: io.BufferedReader) -> Iterator[Numbered]:
+    """One JSON object a line."""
+    for number, line in lines(stream):
+        if isinstance(line, BadRow):
+            yield number, line
+            continue
+        try:
+            yield number, wire.loads(line)
+        except InvalidMessage as error:
+            yield number, BadRow(str(error))
+
+
+def unwrapped(value: Any) -> Iterator[Any]:
+    """The records inside an answer of an API; a record by itself is its own."""
+    if not isinstance(value, dict):
+        yield BadRow(f"a JSON object is needed, this is {type(value).__name__}")
+        return
+    inner = value
+    if "message" in inner and isinstance(inner["message"], dict):
+        inner = inner["message"]
+    for name in ("items", "results"):
+        if isinstance(inner.get(name), list):
+            for item in inner[name]:
+                yield from unwrapped(item) if isinstance(item, dict) else [BadRow("a record is no JSON object")]
+            return
+    yield inner
+
+
+def text_rows(stream: io.BufferedReader) -> Iterator[Numbered]:
+    """Plain lines; those that begin with # are comments."""
+    for number, line in lines(stream):
+        if isinstance(line, BadRow):
+            yield number, line
+        elif not line.startswith(b"#"):
+            yield number, wire.clean_text(line.decode("utf-8", "replace").strip())
+
+
+def csv_rows(stream: io.BufferedReader, delimiter: str) -> Iterator[tuple[int, list[str] | BadRow]]:
+    """Cells, without blanks around them; the number is that of the row's last line."""
+    reader = csv.reader(
+        _csv_lines(stream), delimiter=delimiter, quoting=csv.QUOTE_MINIMAL if delimiter == "," else csv.QUOTE_NONE
+    )
+    while True:
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield reader.line_num, BadRow(f"not CSV: {error}")
+            continue
+        if any(cells):
+            yield reader.line_num, [wire.clean_text(cell).strip() for cell in cells]
+
+
+def _csv_lines(stream: io.BufferedReader) -> Iterator[str]:
+    first = True
+    while line := stream.readline(LINE_BYTES):
+        yield (line.removeprefix(BOM) if first else line).decode("utf-8", "replace")
+        first = False
+
+
+def table_rows(stream: io.BufferedReader, delimiter: str, header: Header) -> Iterator[Numbered]:
+    """Rows of a table as {field: cell}, cells without text left out."""
+    places: Mapping[str, int] | None = None
+    for number, cells in csv_rows(stream, delimiter):
+        if isinstance(cells, BadRow):
+            yield number, cells
+            continue
+        if places is None:
+            places, is_data = header(cells)
+            if not is_data:
+                continue
+        yield number, {field: cells[place] for field, place in places.items() if place < len(cells) and cells[place]}
