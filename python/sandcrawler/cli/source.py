@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from sandcrawler.cli.screen import say
+from sandcrawler.cli.screen import console, fail, put, say
 
 app = typer.Typer(help="Sources of records and requests.", no_args_is_help=True)
 w3c = typer.Typer(help="Publications of the W3C.", no_args_is_help=True)
@@ -52,3 +53,50 @@ def w3c_get(
         raise typer.Exit(1)
     forms = {Shown.json: lambda each: json.dumps(each, ensure_ascii=False), Shown.yaml: to_yaml, Shown.xml: to_xml}
     typer.echo(forms[form](record).rstrip("\n"))
+
+
+class Kept(StrEnum):
+    """How records are kept."""
+
+    yaml = "yaml"
+    xml = "xml"
+    bibxml = "bibxml"
+
+
+@w3c.command("fetch")
+def w3c_fetch(
+    output: Annotated[Path, typer.Option(help="Folder of the records, of index-v2.yaml and errors.json")],
+    form: Annotated[Kept, typer.Option("--format", help="xml: bibdata; bibxml: bibitem")] = Kept.yaml,
+    prune: Annotated[bool, typer.Option("--prune", help="Delete records that this harvest did not meet")] = False,
+    ledger: Annotated[bool, typer.Option("--ledger", help="Pass over what has not changed since the last")] = False,
+    api: Annotated[str | None, typer.Option(help="Another server than api.w3.org (W3C_API_URL)")] = None,
+    gap: Annotated[float | None, typer.Option(help="Seconds between requests; 0.1 for api.w3.org")] = None,
+) -> None:
+    """Harvest all publications of the W3C. Prints counts as JSON.
+
+    Exit code 1 where the report has messages or the data set would be truncated, 3 where the API cannot be reached.
+    """
+    from sandcrawler.sources.base import CrawlIncomplete  # noqa: PLC0415
+    from sandcrawler.sources.w3c.fetch import fetch  # noqa: PLC0415
+    from sandcrawler.sources.w3c.settings import settings  # noqa: PLC0415
+
+    chosen = settings(api=api, gap=gap)
+    columns = (TextColumn("specifications"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    try:
+        with Progress(*columns, console=console, transient=True) as bar:
+            task = bar.add_task("specifications", total=None)
+            harvest = fetch(
+                output,
+                form.value,
+                prune=prune,
+                ledger=ledger,
+                chosen=chosen,
+                progress=lambda done, total: bar.update(task, completed=done, total=total),
+            )
+    except CrawlIncomplete as error:
+        fail(str(error), 1)
+    put({**harvest.counts, "pruned": len(harvest.pruned), "messages": list(harvest.messages)})
+    if harvest.interrupted:
+        fail("interrupted; what was harvested is saved", 130)
+    if harvest.messages:
+        raise typer.Exit(1)

@@ -7,6 +7,7 @@ Retry-After is only followed for a few seconds here.
 
 import json
 import os
+import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -131,6 +132,7 @@ class Client:
     retries: Mapping[Failure, Retry] = field(default_factory=lambda: RETRIES)
     requests: int = 0
     _pool: urllib3.PoolManager = field(init=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
         self.user_agent = " ".join(self.user_agent.split())
@@ -157,7 +159,8 @@ class Client:
 
     def _ask(self, url: str) -> Answer:
         self.pacer.wait()
-        self.requests += 1
+        with self._lock:
+            self.requests += 1
         once = urllib3.Retry(REDIRECTS, connect=0, read=0, status=0, other=0, redirect=REDIRECTS)
         try:
             response = self._pool.request("GET", url, preload_content=False, retries=once)

@@ -1,5 +1,6 @@
 """`get`: the record of one publication, by whatever people call it."""
 
+import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,12 +9,13 @@ import structlog
 
 from sandcrawler.config import load
 from sandcrawler.errors import Unavailable
+from sandcrawler.fetch.pacing import Pacer, Sleeper
 from sandcrawler.sources.base import BadReference, Record
 from sandcrawler.sources.http import Client, user_agent
 from sandcrawler.sources.w3c import dataset as data
 from sandcrawler.sources.w3c.lookup import find
 from sandcrawler.sources.w3c.pubid import Pubid
-from sandcrawler.sources.w3c.record import from_yaml, ordered
+from sandcrawler.sources.w3c.record import from_xml, from_yaml, ordered
 from sandcrawler.sources.w3c.reference import read
 
 log = structlog.get_logger()
@@ -28,9 +30,9 @@ class Found:
     file: str
 
 
-def client() -> Client:
+def client(pacer: Pacer | None = None, sleeper: Sleeper = time.sleep) -> Client:
     """The HTTP client of this source, with the project's User-Agent or the one in W3C_API_USER_AGENT."""
-    return Client(user_agent(load().fetch_user_agent, USER_AGENT_VARIABLE))
+    return Client(user_agent(load().fetch_user_agent, USER_AGENT_VARIABLE), pacer or Pacer(0), sleeper)
 
 
 def dataset(base: str | Path | None = None, index: Path | None = None) -> data.Dataset:
@@ -59,7 +61,7 @@ def record(found: Found, among: data.Dataset) -> Record | None:
     if body is None:
         return None
     try:
-        value = from_yaml(body.decode())
+        value = from_xml(body) if found.file.endswith(".xml") else from_yaml(body.decode())
     except ValueError as error:
         raise Unavailable(f"{found.file}: the record cannot be read: {error}") from error
     return ordered({**value, "fetched": datetime.now(UTC).date().isoformat()})

@@ -15,10 +15,9 @@ from pathlib import Path
 from sandcrawler.config import data_dir
 from sandcrawler.errors import Unavailable
 from sandcrawler.sources.http import TRANSPORT, Client, HttpError
-from sandcrawler.sources.w3c.index import Index
+from sandcrawler.sources.w3c.index import INDEX_NAME, Index
 
 PUBLISHED = "https://raw.githubusercontent.com/relaton/relaton-data-w3c/v2"
-INDEX_NAME = "index-v2.yaml"
 CACHE_SECONDS = 24 * 3600
 
 

@@ -20,6 +20,7 @@ from sandcrawler.errors import ConfigurationError
 from sandcrawler.sources.w3c.pubid import Pubid, of_index
 from sandcrawler.sources.yamltext import load, scalar
 
+INDEX_NAME = "index-v2.yaml"
 VERSION = 1
 
 SCHEMA = """
