@@ -9,10 +9,8 @@ import asyncio
 import tempfile
 from collections import deque
 from datetime import datetime
+from importlib.metadata import version
 from typing import BinaryIO, cast
-
-import aiohttp
-import warcio
 
 from sandcrawler import __version__
 from sandcrawler.config import Config
@@ -40,7 +38,7 @@ SETTINGS = (
 def warcinfo(config: Config) -> dict[str, str]:
     """The fields of the file's first record."""
     return {
-        "software": f"sandcrawler/{__version__} aiohttp/{aiohttp.__version__} warcio/{warcio.__version__}",
+        "software": f"sandcrawler/{__version__} aiohttp/{version('aiohttp')} warcio/{version('warcio')}",
         "format": "WARC File Format 1.1",
         "conformsTo": "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
         "http-header-user-agent": config.fetch_user_agent,
