@@ -12,7 +12,7 @@ console = Console(stderr=True, highlight=False)
 
 def say(text: str) -> None:
     """A line for people."""
-    console.print(text, markup=False)
+    console.print(text, markup=False, soft_wrap=True)
 
 
 def put(value: dict[str, Any]) -> None:
