@@ -30,6 +30,7 @@ _HTML_TAG = re.compile(
     rb"(?:\s[^<>]*|/)?>",
     re.IGNORECASE,
 )
+_XML_NAME = re.compile(r"^[^?#]*\.n?xml(?:[?#]|$)", re.IGNORECASE)
 _XHTML_NAMESPACE = b"http://www.w3.org/1999/xhtml"
 _JATS_ROOT = re.compile(rb"(?:article|pmc-articleset)$")
 _JATS_SIGN = re.compile(
@@ -38,12 +39,13 @@ _JATS_SIGN = re.compile(
 _TEI_ROOTS = frozenset({b"TEI", b"TEI.2", b"teiCorpus"})
 
 
-def sniff(body: bytes, content_type: str | None = None, url: str = "") -> str:  # noqa: ARG001  (part of the contract)
+def sniff(body: bytes, content_type: str | None = None, url: str = "") -> str:
     """The mimetype of a document's original bytes.
 
     XML kinds are named only where the beginning shows them; the XML reader knows better from the parsed root.
+    A URL that ends in .xml stands in for a header that is not there.
     """
-    header = (content_type or "").partition(";")[0].strip().lower()
+    header = (content_type or "").partition(";")[0].strip().lower() or (XML if _XML_NAME.search(url) else "")
     if b"%PDF-" in body[:PDF_BYTES] and not _looks_markup(body[: body.index(b"%PDF-")]):
         return PDF
     head = _ascii(body)

@@ -73,3 +73,18 @@ def test_anything_has_a_type(body: bytes, content_type: str | None) -> None:
     mimetype = sniff.sniff(body, content_type)
     assert mimetype.count("/") == 1
     assert mimetype.isascii()
+
+
+@pytest.mark.parametrize(
+    ("url", "content_type", "type_"),
+    [
+        ("https://repository.example.org/records/7.xml", None, "application/xml"),
+        ("https://repository.example.org/records/7.nxml?version=2", None, "application/xml"),
+        ("https://repository.example.org/records/7.xml", "text/html", "text/html"),
+        ("https://repository.example.org/records/7?format=.xml", None, "text/html"),
+    ],
+)
+def test_the_url_s_ending_stands_in_for_a_missing_header(url: str, content_type: str | None, type_: str) -> None:
+    """A record without declaration or namespace, with names that HTML has too."""
+    body = b"<record key='7'><title>Gravel</title><p>Of rivers</p></record>"
+    assert sniff.sniff(body, content_type, url) == type_
