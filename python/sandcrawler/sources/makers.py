@@ -5,7 +5,7 @@ Lists have options of their own (plain.py), live endpoints too (oai.py): their c
 
 import io
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sandcrawler.sources import arxiv, crossref, doaj, fatcat, openalex, pmc
@@ -37,30 +37,20 @@ MAKERS: Mapping[str, Maker] = {
 }
 
 
-def made(
-    maker: Maker,
-    stream: io.BufferedReader,
-    report: Report,
-    *,
-    seen: Seen | None = None,
-    kinds: Collection[str] | None = None,
-    by: str | None = None,
-) -> Iterator[Request]:
-    """A stream's requests: of these types only, in the name of `by`. Streaming; pass `seen` on from file to file."""
-    return make(whole(maker.read, stream), chosen(maker, kinds, by), seen or Seen(), report)
+def requests(maker: Maker, stream: io.BufferedReader, report: Report, seen: Seen | None = None) -> Iterator[Request]:
+    """A stream's requests, as they come. Give `seen` on from file to file."""
+    return make(whole(maker.read, stream), maker.draft, seen or Seen(), report)
 
 
-def chosen(
-    maker: Maker, kinds: Collection[str] | None = None, by: str | None = None
-) -> Callable[[Any], Iterable[Request]]:
-    """The maker's `draft`, narrowed to types, and with another name for who asks."""
+def chosen(maker: Maker, kinds: Collection[str] | None = None, by: str | None = None) -> Maker:
+    """The maker narrowed to types of request, and with another name for who asks."""
     wanted = kinds or maker.kinds
     if wanted is None and by is None:
-        return maker.draft
+        return maker
 
     def draft(value: Any) -> Iterator[Request]:
         for one in maker.draft(value):
             if wanted is None or one["ingest_type"] in wanted:
                 yield one if by is None else one | {"ingest_request_source": by}
 
-    return draft
+    return replace(maker, draft=draft)

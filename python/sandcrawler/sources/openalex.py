@@ -14,13 +14,9 @@ from typing import Any
 
 from sandcrawler.sources.fields import mapping, mappings, text
 from sandcrawler.sources.requests import BadRow, Request, ext_ids, request
+from sandcrawler.sources.stages import NISO
 
 NAME = "openalex"
-STAGES: Mapping[str, str] = {
-    "publishedVersion": "published",
-    "acceptedVersion": "accepted",
-    "submittedVersion": "submitted",
-}
 # A location's field -> the type of request it gets.
 LINKS: Mapping[str, str] = {"pdf_url": "pdf", "landing_page_url": "html"}
 PLACES = ("primary_location", "best_oa_location")
@@ -63,7 +59,7 @@ def drafts(record: dict[str, Any]) -> Iterator[Request]:
                     NAME,
                     identifier,
                     by=NAME,
-                    stage=STAGES.get(text(place.get("version")) or ""),
+                    stage=NISO.get(text(place.get("version")) or ""),
                     ids=ids,
                     extra=extra,
                 )

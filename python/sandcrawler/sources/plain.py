@@ -8,6 +8,7 @@ too. A link without an identifier of its own gets its URL for one, or the URL's 
 
 import hashlib
 import io
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,8 +21,18 @@ from sandcrawler.model import IngestRequest
 from sandcrawler.sources.fields import mapping, text
 from sandcrawler.sources.requests import ID_BYTES, BadRow, Numbered, Request, ext_ids
 from sandcrawler.sources.rows import json_lines, table_rows, text_rows
+from sandcrawler.sources.values import looks_like_values, values
 
 NAME = "list"
+ENDINGS: Mapping[str, str] = {
+    "csv": "csv",
+    "tsv": "tsv",
+    "tab": "tsv",
+    "jsonl": "jsonl",
+    "ndjson": "jsonl",
+    "json": "jsonl",
+}
+_NAMED = re.compile(rf"\.({'|'.join(ENDINGS)})(?:\.\w+)?$")
 FORMATS = ("lines", "csv", "tsv", "jsonl")
 IDS = ("doi", "pmid", "pmcid", "arxiv", "doaj", "isbn13", "oai", "hdl", "jstor", "dblp", "wikidata_qid", "core", "ark")
 FIELDS = (
@@ -73,7 +84,7 @@ def rows(options: Options) -> Callable[[io.BufferedReader], Iterator[Numbered]]:
     def read(stream: io.BufferedReader) -> Iterator[Numbered]:
         form = options.format or guess(stream.peek(4096))
         if form == "jsonl":
-            return json_lines(stream)
+            return values(stream) if looks_like_values(stream.peek(4096)) else json_lines(stream)
         if form == "lines":
             return text_rows(stream)
         return table_rows(stream, "\t" if form == "tsv" else ",", lambda cells: header(cells, options.columns))
@@ -81,10 +92,16 @@ def rows(options: Options) -> Callable[[io.BufferedReader], Iterator[Numbered]]:
     return read
 
 
+def by_name(file: str) -> str | None:
+    """The form of a list that its name tells, whatever it is compressed with."""
+    found = _NAMED.search(file.lower())
+    return ENDINGS[found[1]] if found else None
+
+
 def guess(head: bytes) -> str:
     """The form of a list by its first line. A line that begins as a URL is one: URLs may have commas."""
     first = head.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")[0].strip().lower()
-    if first.startswith(b"{"):
+    if first.startswith((b"{", b"[")):
         return "jsonl"
     if b"\t" in first:
         return "tsv"
@@ -114,10 +131,12 @@ def header(cells: list[str], columns: Mapping[str, str]) -> tuple[Mapping[str, i
     return places, is_data
 
 
-def drafts(row: Mapping[str, Any] | str, options: Options) -> Iterator[Request]:
-    """The requests of one row: one for each type asked for, or the one of the row's own type."""
+def drafts(row: Any, options: Options) -> Iterator[Request]:
+    """The requests of one row (fields, or a URL): one for each type asked for, or the one of the row's own type."""
     if isinstance(row, str):
         row = {"base_url": row}
+    if not isinstance(row, dict):
+        raise BadRow(f"a JSON object or a URL is needed, this is {type(row).__name__}")
     known = {COLUMNS.get(name.lower(), name): value for name, value in row.items() if value not in (None, "")}
     known |= {name: row[column] for name, column in options.columns.items() if column in row}
     url = text(known.get("base_url"))

@@ -54,9 +54,10 @@ class BadRow(Exception):
 
 @dataclass
 class Report:
-    """Counts of one run. `bad` is called with where and why for everything that is left out."""
+    """Counts of one run. `bad` is called with place, where and why for everything that is left out."""
 
-    bad: Callable[[int | str, str], object]
+    bad: Callable[[str, int | str, str], object]
+    place: str = ""
     rows: int = 0
     requests: int = 0
     duplicates: int = 0
@@ -65,7 +66,7 @@ class Report:
     def leave_out(self, where: int | str, reason: str) -> None:
         """Count and report one thing that does not get through."""
         self.left_out += 1
-        self.bad(where, reason)
+        self.bad(self.place, where, reason)
 
 
 class Seen:

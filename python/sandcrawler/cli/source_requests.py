@@ -1,0 +1,191 @@
+"""`sandcrawler source NAME requests`: requests for ingest from lists, dumps and live endpoints.
+
+One JSON request a line on stdout, or with `--publish` straight into Kafka. Nothing is held whole: rows come in and
+requests go out. What cannot become a request is named on stderr with its line number; the exit code is then 1.
+"""
+
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from pydantic_core import to_json
+
+from sandcrawler.cli.document import Type
+from sandcrawler.cli.feed import Queue, publish
+from sandcrawler.cli.screen import put, say
+from sandcrawler.config import load
+from sandcrawler.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from sandcrawler.sources.makers import Maker
+    from sandcrawler.sources.requests import Report
+
+WRITE_BYTES = 1 << 16
+NAMES = ("doaj", "crossref", "openalex", "pmc", "arxiv", "fatcat")  # those of sources.makers; a test compares them
+
+Files = Annotated[
+    list[str], typer.Argument(metavar="FILE…|-", help="Files, also .gz, .zst, .bz2, .xz, .tar; - is stdin")
+]
+Kinds = Annotated[list[Type] | None, typer.Option("--type", help="Only requests of this type; can be repeated")]
+By = Annotated[str | None, typer.Option("--request-source", help="Who asks (ingest_request_source)")]
+Publish = Annotated[bool, typer.Option("--publish", help="Send the requests to Kafka instead of printing them")]
+
+
+def apps() -> dict[str, typer.Typer]:
+    """A sub-application for each source, by its name."""
+    made = {name: _file_app(name) for name in NAMES}
+    for name, function in (("list", list_requests), ("oai", oai_requests)):
+        made[name] = typer.Typer(help=(function.__doc__ or "").splitlines()[0], no_args_is_help=True)
+        made[name].command("requests")(function)
+    return made
+
+
+def _file_app(name: str) -> typer.Typer:
+    app = typer.Typer(help=f"Requests from {name}.", no_args_is_help=True)
+
+    @app.command("requests", help=f"Make requests from files of {name}: one JSON object a line.")
+    def requests(
+        files: Files, kind: Kinds = None, by: By = None, publish: Publish = False, queue: Queue = "bulk"
+    ) -> None:
+        from sandcrawler.sources.makers import MAKERS  # noqa: PLC0415
+
+        make_all(MAKERS[name], files, kind, by, queue if publish else None)
+
+    return app
+
+
+def list_requests(
+    files: Files,
+    kind: Kinds = None,
+    by: By = None,
+    column: Annotated[
+        list[str] | None, typer.Option(help="FIELD=COLUMN: which column (name, or number from 1) holds a field")
+    ] = None,
+    form: Annotated[
+        str | None, typer.Option("--format", help="lines, csv, tsv or jsonl; else by how it begins")
+    ] = None,
+    link_source: Annotated[str, typer.Option(help="Where the links are from")] = "list",
+    publish: Publish = False,
+    queue: Queue = "bulk",
+) -> None:
+    """Make requests from a list: a URL a line, CSV, TSV, or JSON lines.
+
+    Example: sandcrawler source list requests links.csv --type pdf --column base_url="Full text" --column doi=DOI
+    """
+    from sandcrawler.sources import plain  # noqa: PLC0415
+    from sandcrawler.sources.makers import Maker  # noqa: PLC0415
+
+    columns = {}
+    for one in column or ():
+        field, mark, name = one.partition("=")
+        if not mark or not name:
+            raise ConfigurationError(f"--column: {one!r} is not FIELD=COLUMN")
+        columns[field.strip()] = name
+    options = plain.Options(
+        kinds=tuple(one.value for one in kind or (Type.html,)),
+        link_source=link_source,
+        by=by or link_source,
+        columns=columns,
+        format=form or plain.by_name(files[0]),
+    )
+    maker = Maker(plain.NAME, plain.rows(options), lambda row: plain.drafts(row, options), "")
+    make_all(maker, files, None, None, queue if publish else None)
+
+
+def oai_requests(
+    endpoint: Annotated[str, typer.Argument(help="The base URL of the OAI-PMH endpoint")],
+    prefix: Annotated[str, typer.Option(help="metadataPrefix: oai_dc, jats, arXivRaw, …")] = "oai_dc",
+    since: Annotated[str | None, typer.Option("--from", help="Only records changed since then: 2024-01-31")] = None,
+    until: Annotated[str | None, typer.Option(help="Only records changed until then")] = None,
+    named_set: Annotated[str | None, typer.Option("--set", help="Only this set")] = None,
+    state: Annotated[
+        Path | None, typer.Option(help="Keep the place here: the same command goes on where it was interrupted")
+    ] = None,
+    kind: Kinds = None,
+    by: By = None,
+    publish: Publish = False,
+    queue: Queue = "bulk",
+) -> None:
+    """Harvest a live OAI-PMH endpoint, and make requests from its records.
+
+    Example: sandcrawler source oai requests https://journal.example.org/oai --from 2024-01-01 --state harvest.json
+    """
+    from sandcrawler.sources import oai, oai_records  # noqa: PLC0415
+    from sandcrawler.sources.http import Client  # noqa: PLC0415
+    from sandcrawler.sources.makers import Maker, chosen  # noqa: PLC0415
+    from sandcrawler.sources.requests import Seen, make  # noqa: PLC0415
+
+    query = oai.Query(endpoint, prefix, since, until, named_set)
+    client = Client(load().fetch_user_agent, retries=oai.RETRIES)
+    harvest = oai.Harvest(client, oai.load(state, query) if state else oai.State(query))
+    maker = Maker(oai_records.NAME, lambda _: iter(()), oai_records.drafts, "")
+    maker = chosen(maker, [one.value for one in kind] if kind else None, by)
+    seen, report, count = Seen(), reporting(endpoint), 0
+    for page in harvest.pages():
+        while harvest.notes:
+            say(harvest.notes.pop(0))
+        rows = ((record.identifier or "?", record) for record in page.records)
+        count += emit(make(rows, maker.draft, seen, report), queue if publish else None)
+        if page.broken:
+            report.leave_out(f"page {harvest.state.pages}", page.broken)
+        if state:
+            oai.save(state, harvest.state)
+    conclude(report, count if publish else None)
+
+
+def make_all(maker: "Maker", files: list[str], kind: list[Type] | None, by: str | None, queue: str | None) -> None:
+    """All requests of all files, to stdout or to a queue."""
+    from sandcrawler.sources.makers import chosen  # noqa: PLC0415
+    from sandcrawler.sources.makers import requests as requests_of  # noqa: PLC0415
+    from sandcrawler.sources.requests import Seen  # noqa: PLC0415
+    from sandcrawler.sources.streams import opened  # noqa: PLC0415
+
+    seen, report = Seen(), reporting("")
+    maker = chosen(maker, [one.value for one in kind] if kind else None, by)
+
+    def every() -> Iterator[dict[str, Any]]:
+        for file in files:
+            report.place = file
+            with opened(file) as stream:
+                yield from requests_of(maker, stream, report, seen)
+
+    count = emit(every(), queue)
+    conclude(report, count if queue else None)
+
+
+def reporting(place: str) -> "Report":
+    """A report that names what is left out on stderr, as PLACE:WHERE: reason."""
+    from sandcrawler.sources.requests import Report  # noqa: PLC0415
+
+    return Report(lambda place, where, reason: typer.echo(f"{place}:{where}: {reason}", err=True), place)
+
+
+def emit(requests: Iterable[dict[str, Any]], queue: str | None) -> int:
+    """Requests to stdout, a line each (all of it written when this returns), or to a queue; how many."""
+    if queue is not None:
+        return publish(requests, queue, load())
+    out, count, held = sys.stdout.buffer, 0, bytearray()
+    for one in requests:
+        held += to_json(one)
+        held += b"\n"
+        count += 1
+        if len(held) >= WRITE_BYTES:
+            out.write(held)
+            held = bytearray()
+    out.write(held)
+    out.flush()
+    return count
+
+
+def conclude(report: "Report", published: int | None) -> None:
+    """The counts: JSON on stdout after publishing, else words on stderr. Exit code 1 where something was left out."""
+    counts = {"rows": report.rows, "duplicates": report.duplicates, "left_out": report.left_out}
+    if published is not None:
+        put({"published": published, **counts})
+    else:
+        words = (f"{report.requests} requests from {report.rows} rows", f"{report.duplicates} duplicates")
+        say(f"{'; '.join(words)}; {report.left_out} left out")
+    if report.left_out:
+        raise typer.Exit(1)
