@@ -15,17 +15,21 @@ from sandcrawler.fetch.hops import failure
 from sandcrawler.fetch.pacing import Clock
 from sandcrawler.fetch.robots import Robots, Rules
 from sandcrawler.fetch.target import Target
+from sandcrawler.fetch.watch import Watch
 from sandcrawler.model import Capture
 from sandcrawler.status import Status
+
+AskRobots = Callable[[Target, int], Awaitable[Capture]]
 
 
 class Gate:
     """One worker's gate. `ask(target, order)` fetches a robots.txt with its redirects, each of them `listed` first."""
 
-    def __init__(self, config: Config, ask: Callable[[Target, int], Awaitable[Capture]], clock: Clock) -> None:
+    def __init__(self, config: Config, ask: AskRobots, clock: Clock, watch: Watch | None = None) -> None:
         self._blocklist = blocklist.load(config.fetch_blocklist)
         self._robots = Robots(config, ask, clock)
         self._clock = clock
+        self._watch = watch
 
     async def enter(self, target: Target, deadline: float | None, order: int) -> Rules | Capture:
         """The rules of the site of a URL that may be asked; or the capture that says why it may not."""
@@ -43,6 +47,8 @@ class Gate:
                 capture = _refusal(target, found.status, f"robots.txt: {found.error_message}")
                 return replace(capture, retry_at=found.retry_at)
             rules = found
+        if self._watch:
+            self._watch("*", str(rules))
         objection = rules.objection(target.url)
         if objection:
             return replace(_refusal(target, Status.BLOCKED_ROBOTS, objection), retry_at=rules.retry_at)

@@ -49,7 +49,7 @@ class Fetcher:
         self.config = config
         self.clock = clock
         self.watch = watch
-        self.gate = Gate(config, self._robots_txt, clock)
+        self.gate = Gate(config, self._robots_txt, clock, watch)
         limits = (config.fetch_host_gap, config.fetch_host_parallel, config.fetch_host_patience)
         self.hosts = Hosts(*limits, clock, sleeper)
         self._connector: GuardedConnector | None = None

@@ -25,6 +25,7 @@ import structlog
 from protego import Protego
 
 from sandcrawler.config import Config
+from sandcrawler.fetch.metrics import ROBOTS
 from sandcrawler.fetch.pacing import Clock
 from sandcrawler.fetch.target import Target
 from sandcrawler.model import Capture
@@ -78,6 +79,10 @@ class Rules:
     denial: str | None = None
     retry_at: datetime | None = None
 
+    def __str__(self) -> str:
+        delay = f", a request every {self.delay:g} s" if self.delay else ""
+        return f"{self.source}: {f'rules for {self.group!r}' if self.parser else 'no rules'}{delay}"
+
     def objection(self, url: str) -> str | None:
         """Why this URL must not be asked for; None where it may."""
         if self.denial or self.parser is None or self.parser.can_fetch(url, self.group):
@@ -126,13 +131,17 @@ class Robots:
 
     async def _look_up(self, site: str, target: Target, order: int) -> Rules | Capture:
         if self._is_exempt(target.host):
+            ROBOTS.labels("exempt").inc()
             log.info("robots.txt is not asked for: the host is exempt", host=target.host)
             return self._keep(site, Rules(self._clock() + KEPT_SECONDS, site))
         source = f"{site}/robots.txt"
         capture = await self._ask(Target(source, target.host, target.port), order)
         if silent(capture):
+            ROBOTS.labels("silent").inc()
             return capture
-        return self._keep(site, await self._rules(source, capture))
+        rules = await self._rules(source, capture)
+        ROBOTS.labels("denied" if rules.denial else "rules" if rules.parser else "none").inc()
+        return self._keep(site, rules)
 
     def _is_exempt(self, host: str) -> bool:
         return any(host == name or host.endswith("." + name) for name in self._exempt)
