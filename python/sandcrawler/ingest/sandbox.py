@@ -17,7 +17,7 @@ from typing import Any, Self, cast
 from pebble import ProcessExpired, ProcessPool
 
 from sandcrawler.config import Config
-from sandcrawler.errors import ConfigurationError
+from sandcrawler.errors import ConfigurationError, Unavailable
 from sandcrawler.model import Extracted, Page
 from sandcrawler.status import Status
 
@@ -32,6 +32,8 @@ STEPS: Mapping[str, str] = {
 # Pages of one child before it is replaced, and between two clearings of its parsers' caches.
 TASKS = 400
 TASKS_BETWEEN_CLEARINGS = 50
+# A child loads its parsers in about a second; on a machine that is very busy it may take a while.
+START_SECONDS = 60.0
 
 
 class Sandbox:
@@ -51,6 +53,13 @@ class Sandbox:
         )
 
     async def __aenter__(self) -> Self:
+        """Raises Unavailable where the children cannot start: then no page is to blame."""
+        ready = self._pool.schedule(_ready, timeout=START_SECONDS)
+        try:
+            await asyncio.wait_for(asyncio.wrap_future(ready), START_SECONDS)
+        except Exception as error:
+            await asyncio.to_thread(self.close)
+            raise Unavailable(f"the extraction children do not start ({type(error).__name__}): see above") from error
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -131,6 +140,10 @@ def _confine(memory_bytes: int, rules: Sequence[str], modules: Sequence[str] = (
     resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _child["rules"] = ResourceRules(rules)
+
+
+def _ready() -> None:
+    """Nothing: a child that returns from it has started."""
 
 
 def _run(target: str, page: Page) -> Extracted:

@@ -9,7 +9,8 @@ import psutil
 import pytest
 
 from sandcrawler.config import Config
-from sandcrawler.errors import ConfigurationError
+from sandcrawler.errors import ConfigurationError, Unavailable
+from sandcrawler.ingest import sandbox
 from sandcrawler.ingest.sandbox import Sandbox, extract_once
 from sandcrawler.model import Extracted, Page
 from sandcrawler.status import Status
@@ -154,3 +155,15 @@ def test_operators_rules_reach_the_children(tmp_path: Path) -> None:
 def test_rules_that_cannot_be_read_are_told_at_the_start(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="EXTRACT_RULES"):
         Sandbox(config(extract_rules=tmp_path / "none.txt"))
+
+
+def test_children_that_cannot_start_are_no_page_s_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A broken installation stops the worker at its start, in place of a time-out for every page."""
+    monkeypatch.setattr(sandbox, "START_SECONDS", 5.0)
+
+    async def enter() -> None:
+        async with Sandbox(Config(extract_processes=1), {"html": "sandcrawler.no_such_module:extract"}):
+            pass
+
+    with pytest.raises(Unavailable, match="do not start"):
+        asyncio.run(enter())
