@@ -12,20 +12,23 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandcrawler.config import Config
+from sandcrawler.extract.refresh import refreshed
 from sandcrawler.extract.sniff import file_meta
 from sandcrawler.fetch.base import Fetcher, Session
 from sandcrawler.fetch.recording import Recording
 from sandcrawler.fetch.resources import capture_resources
+from sandcrawler.fetch.target import location
 from sandcrawler.ingest.archive import NO_ARCHIVE, Archive
 from sandcrawler.ingest.base import HTML_TYPES, Kind
 from sandcrawler.ingest.kinds import KINDS
 from sandcrawler.ingest.outcome import Findings, Outcome, Trail, conclude, merge
-from sandcrawler.model import Extracted, FileMeta, Follow, IngestRequest, NextHop, Page
-from sandcrawler.status import KEPT, WALLS, Status, verdict
+from sandcrawler.model import Capture, Extracted, FileMeta, Follow, IngestRequest, NextHop, Page
+from sandcrawler.status import KEPT, WALLS, Scope, Status, verdict
 
 # The longest base_url that a row can be keyed by, in UTF-8 bytes.
 BASE_URL_BYTES = 1500
-META_REFRESH = "meta-refresh"
+REFRESH_HEADER = "refresh-header"
+WAITING = frozenset({"meta-refresh", REFRESH_HEADER})
 # The share of a request's time in which it may fetch.
 FETCHING = 0.95
 
@@ -89,12 +92,12 @@ class Flow:
         capture = await session.get(url, deadline)
         trail.add(capture)
         if not capture.body:
-            return Findings(capture.status, capture.error_message)
+            return refresh(capture, None) or Findings(capture.status, capture.error_message)
         content_type = capture.header("content-type")
         meta = await asyncio.to_thread(file_meta, capture.body, content_type, capture.terminal_url)
         page = Page(capture.body, capture.terminal_url, content_type)
         if capture.status is Status.SUCCESS:
-            return await read(kind, page, meta, self.extract)
+            return refresh(capture, meta) or await read(kind, page, meta, self.extract)
         found = Findings(capture.status, capture.error_message, meta)
         return await refine(found, page, self.extract) if capture.status is Status.TERMINAL_BAD_STATUS else found
 
@@ -124,9 +127,21 @@ async def refine(found: Findings, page: Page, extract: Extract) -> Findings:
     return Findings(seen.status, found.error_message, found.file_meta, seen)
 
 
+def refresh(capture: Capture, meta: FileMeta | None) -> Findings | None:
+    """A page whose Refresh header soon leads elsewhere is a waiting page, whatever it shows; a PDF stays one."""
+    header = capture.header("refresh")
+    if not header or capture.status not in (Status.SUCCESS, Status.EMPTY_BLOB):
+        return None
+    url = refreshed(location(header), capture.terminal_url, capture.terminal_url)
+    if url is None or (meta is not None and meta.mimetype not in HTML_TYPES):
+        return None
+    extracted = Extracted(Status.WRONG_SCOPE, scope=Scope.STUB, follow=Follow(url, REFRESH_HEADER))
+    return Findings(Status.WRONG_SCOPE, None, meta, extracted)
+
+
 def _stands(kind: Kind, found: Findings, follow: Follow) -> bool:
     """Whether a page whose link leads nowhere new is an answer by itself: of the asked type, and no waiting page."""
-    return follow.technique != META_REFRESH and found.file_meta is not None and kind.accepts(found.file_meta.mimetype)
+    return follow.technique not in WAITING and found.file_meta is not None and kind.accepts(found.file_meta.mimetype)
 
 
 async def read(kind: Kind, page: Page, meta: FileMeta, extract: Extract) -> Findings:
