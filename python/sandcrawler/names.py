@@ -27,6 +27,16 @@ class Topic(StrEnum):
         return f"sandcrawler-{env}.{self.value}"
 
 
+class ForeignTopic(StrEnum):
+    """Topics of other systems that are read here, and never made."""
+
+    FATCAT_RELEASES = "release-updates-v03"
+
+    def named(self, env: str) -> str:
+        """The topic's whole name in one environment."""
+        return f"fatcat-{env}.{self.value}"
+
+
 REQUEST_TOPICS: Mapping[str, Topic] = {
     "priority": Topic.REQUESTS_PRIORITY,
     "daily": Topic.REQUESTS_DAILY,

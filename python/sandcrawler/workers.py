@@ -5,6 +5,8 @@
                         ├─► xml-doc ─────────────► persist-xml-doc     ├► bucket
                         └─► pdf-text ────────────► persist-pdf-text    ┘
 
+    fatcat's release updates ─► fatcat-releases ─► requests
+
 A worker reads topics through `runtime.run`, which polls, hands records to the worker's step, publishes what comes
 out, and commits. To add a topic: `names.py` and `kafka/topics.toml`; a table: `sql/migrations/` and
 `persist/tables.py`; a kind of document: a class in `ingest/`; a status: `status.py`; a meta tag: the table of
@@ -24,13 +26,14 @@ from sandcrawler.ingest.flow import Flow
 from sandcrawler.ingest.outcome import Outcome
 from sandcrawler.ingest.sandbox import Sandbox
 from sandcrawler.model import IngestRequest
-from sandcrawler.names import Topic, result_key
+from sandcrawler.names import ForeignTopic, Topic, request_key, result_key
 from sandcrawler.persist import bodies, results
 from sandcrawler.persist.blobs import BlobSink
 from sandcrawler.persist.postgres import PostgresSink
 from sandcrawler.persist.warcs import open_store
 from sandcrawler.runtime import Batched, Concurrent, Message, Record
 from sandcrawler.setup import Part, check
+from sandcrawler.sources import fatcat
 
 Step = Concurrent[Any] | Batched[Any]
 
@@ -39,7 +42,7 @@ Step = Concurrent[Any] | Batched[Any]
 class Wiring:
     """A worker: the topics it reads, how its step is made from the settings, and what must be there for it."""
 
-    reads: tuple[Topic, ...]
+    reads: tuple[Topic | ForeignTopic, ...]
     step: Callable[[Config], Step]
     needs: tuple[Part, ...]
 
@@ -89,12 +92,23 @@ def persist_bodies(decode: Callable[[Record], Any]) -> Callable[[Config], Batche
     return lambda config: Batched(decode, BlobSink(config).write, config.persist_batch, config.persist_seconds)
 
 
+def fatcat_releases(config: Config) -> Concurrent[dict[str, Any]]:
+    """Releases that changed in fatcat → requests, by the table of `sources.fatcat`."""
+    topic = Topic.REQUESTS_DAILY.named(config.env)
+
+    async def ask(release: dict[str, Any]) -> Sequence[Message]:
+        return [Message(topic, request_key(one["base_url"]), wire.encode(one)) for one in fatcat.updated(release)]
+
+    return Concurrent(decode=lambda record: wire.loads(record.value), work=ask, window=config.ingest_window)
+
+
 WORKERS: Mapping[str, Wiring] = {
     "ingest": Wiring((Topic.REQUESTS_PRIORITY, Topic.REQUESTS_DAILY, Topic.REQUESTS_BULK), ingest, ("topic",)),
     "persist-results": Wiring((Topic.RESULTS,), persist_results, ("topic", "migration")),
     "persist-html-teixml": Wiring((Topic.HTML_TEIXML,), persist_bodies(bodies.decode_html_teixml), ("topic", "bucket")),
     "persist-xml-doc": Wiring((Topic.XML_DOC,), persist_bodies(bodies.decode_xml_doc), ("topic", "bucket")),
     "persist-pdf-text": Wiring((Topic.PDF_TEXT,), persist_bodies(bodies.decode_pdf_text), ("topic", "bucket")),
+    "fatcat-releases": Wiring((ForeignTopic.FATCAT_RELEASES,), fatcat_releases, ("topic",)),
 }
 
 

@@ -29,7 +29,8 @@ def run(
 ) -> None:
     """Run workers until SIGTERM or Ctrl-C: they finish what is in flight, commit, and exit.
 
-    Workers: ingest, persist-results, persist-html-teixml, persist-xml-doc, persist-pdf-text.
+    Workers: ingest, persist-results, persist-html-teixml, persist-xml-doc, persist-pdf-text,
+    fatcat-releases.
     """
     from sandcrawler.workers import WORKERS  # noqa: PLC0415
     from sandcrawler.workers import run as run_worker  # noqa: PLC0415

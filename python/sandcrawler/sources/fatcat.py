@@ -9,10 +9,12 @@ PDF or XML file with a URL) is not asked for again, nor is what is no document (
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
+from sandcrawler.errors import InvalidMessage
 from sandcrawler.sources.fields import mapping, mappings, text
-from sandcrawler.sources.requests import BadRow, Request, ext_ids, request
+from sandcrawler.sources.requests import BadRow, Request, checked, ext_ids, request
 
 NAME = "fatcat"
 BY = "fatcat-ingest"
@@ -98,6 +100,19 @@ def _held(release: dict[str, Any], kind: str) -> bool:
         text(file.get("mimetype")) in HELD[kind] and any(True for _ in mappings(file.get("urls")))
         for file in mappings(release.get("files"))
     )
+
+
+def updated(release: dict[str, Any]) -> list[Request]:
+    """The requests of a release that came by the update topic. InvalidMessage where it is no release."""
+    try:
+        made = list(releases(BY_UPDATE)(release))
+    except BadRow as error:
+        raise InvalidMessage(str(error)) from error
+    good = []
+    for draft in made:
+        with suppress(BadRow):  # an identifier that makes no URL: the other links of the release stand
+            good.append(checked(draft))
+    return good
 
 
 drafts = releases(BY)
