@@ -1,6 +1,7 @@
 """What the commands share towards the person at the terminal: JSON on stdout, words on stderr."""
 
 import json
+import logging
 import sys
 from typing import Any, NoReturn
 
@@ -13,6 +14,16 @@ console = Console(stderr=True, highlight=False)
 def say(text: str) -> None:
     """A line for people."""
     console.print(text, markup=False, soft_wrap=True)
+
+
+def log_to_stderr() -> None:
+    """The library's log belongs to people too."""
+    import structlog  # noqa: PLC0415  (it is slow to import)
+
+    structlog.configure(
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+    )
 
 
 def put(value: dict[str, Any]) -> None:

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from sandcrawler.cli.screen import console, fail, put, say
+from sandcrawler.cli.feed import Queue
+from sandcrawler.cli.screen import console, fail, log_to_stderr, put, say
 
 app = typer.Typer(help="Sources of records and requests.", no_args_is_help=True)
 w3c = typer.Typer(help="Publications of the W3C.", no_args_is_help=True)
@@ -38,6 +39,7 @@ def w3c_get(
     from sandcrawler.sources.w3c import bibliography as looking  # noqa: PLC0415
     from sandcrawler.sources.w3c.record import to_xml, to_yaml  # noqa: PLC0415
 
+    log_to_stderr()
     among = looking.dataset(data, index)
     try:
         found = looking.search(reference, among, index)
@@ -49,7 +51,7 @@ def w3c_get(
         return
     record = looking.record(found, among) if found else None
     if record is None:
-        say(f"not found: {found.pubid if found else reference}")
+        say(f"{found.pubid} is indexed, but its record is not there: {found.file}" if found else "not found")
         raise typer.Exit(1)
     forms = {Shown.json: lambda each: json.dumps(each, ensure_ascii=False), Shown.yaml: to_yaml, Shown.xml: to_xml}
     typer.echo(forms[form](record).rstrip("\n"))
@@ -77,9 +79,10 @@ def w3c_fetch(
     Exit code 1 where the report has messages or the data set would be truncated, 3 where the API cannot be reached.
     """
     from sandcrawler.sources.base import CrawlIncomplete  # noqa: PLC0415
-    from sandcrawler.sources.w3c.fetch import fetch  # noqa: PLC0415
+    from sandcrawler.sources.w3c.harvest import fetch  # noqa: PLC0415
     from sandcrawler.sources.w3c.settings import settings  # noqa: PLC0415
 
+    log_to_stderr()
     chosen = settings(api=api, gap=gap)
     columns = (TextColumn("specifications"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     try:
@@ -100,3 +103,18 @@ def w3c_fetch(
         fail("interrupted; what was harvested is saved", 130)
     if harvest.messages:
         raise typer.Exit(1)
+
+
+@w3c.command("requests")
+def w3c_requests(
+    folder: Annotated[Path, typer.Argument(help="Folder of harvested records", exists=True, file_okay=False)],
+    to_kafka: Annotated[bool, typer.Option("--publish", help="Send them to Kafka instead of printing them")] = False,
+    queue: Queue = "bulk",
+) -> None:
+    """Make a request for the page of every version: one JSON object a line."""
+    from sandcrawler.cli.source_requests import conclude, emit, reporting  # noqa: PLC0415
+    from sandcrawler.sources.w3c.maker import requests  # noqa: PLC0415
+
+    report = reporting(str(folder))
+    count = emit(requests(folder, report), queue if to_kafka else None)
+    conclude(report, count if to_kafka else None)

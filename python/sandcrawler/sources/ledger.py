@@ -52,7 +52,7 @@ class Ledger:
         if row is None or row["digest"] != digest(entry) or not (path := self.output.folder / row["file"]).is_file():
             return False
         self.output.written.add(path)
-        log.info("unchanged", key=key)
+        log.debug("unchanged", key=key)
         return True
 
     def note(self, key: str, entry: Any, path: Path) -> None:

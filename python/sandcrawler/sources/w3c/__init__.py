@@ -2,13 +2,17 @@
 
 from sandcrawler.sources.base import Source
 from sandcrawler.sources.w3c.bibliography import get
+from sandcrawler.sources.w3c.harvest import fetch
+from sandcrawler.sources.w3c.maker import NAME, requests
 from sandcrawler.sources.w3c.record import from_xml, from_yaml, grammar
 
 SOURCE = Source(
-    "w3c",
+    NAME,
     prefix="W3C",
     datasets=("w3c-api",),
+    requests=requests,
     get=get,
+    fetch=fetch,
     from_yaml=from_yaml,
     from_xml=from_xml,
     grammar=grammar,
