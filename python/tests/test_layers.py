@@ -47,6 +47,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "topics": BASE,
     "setup": STORES | {"kafka", "topics"},
     "show": STORES | {"fetch"},
+    "export": STORES | {"fetch"},
     "sources": BASE | {"extract", "fetch"},
     "again": BASE | {"runtime", "kafka"},
     "workers": SPINE,

@@ -8,7 +8,7 @@ import sys
 
 import typer
 
-from sandcrawler.cli import again, document, feed, look, source, source_requests, work
+from sandcrawler.cli import again, document, export, feed, fetch, look, source, source_requests, work
 from sandcrawler.cli import stack as local
 from sandcrawler.cli.screen import fail
 from sandcrawler.errors import ConfigurationError, InvalidMessage, TooManyDeadLetters, Unavailable
@@ -40,6 +40,7 @@ for panel, function, name in (
     (FIRST, work.demo, "demo"),
     (FIRST, document.ingest, "ingest"),
     (FIRST, document.extract, "extract"),
+    (FIRST, fetch.fetch, "fetch"),
     (STACK, local.up, "up"),
     (STACK, local.down, "down"),
     (STACK, local.ps, "ps"),
@@ -55,6 +56,7 @@ for panel, function, name in (
 ):
     app.command(name, rich_help_panel=panel)(function)
 app.add_typer(again.dead_letters, name="dead-letters", rich_help_panel=PIPELINE)
+app.add_typer(export.app, name="export", rich_help_panel=LOOK)
 app.add_typer(source.app, name="source", rich_help_panel=SOURCES)
 for name, maker in source_requests.apps().items():
     source.app.add_typer(maker, name=name)

@@ -1,0 +1,92 @@
+"""`sandcrawler export …`: what is persisted, for fatcat and for analysts."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from pydantic_core import to_json
+
+from sandcrawler.cli.document import Type
+from sandcrawler.cli.screen import put, say
+from sandcrawler.config import load
+from sandcrawler.errors import ConfigurationError
+from sandcrawler.status import Status
+
+if TYPE_CHECKING:
+    from sandcrawler.export.selection import Selection
+
+app = typer.Typer(help="What is persisted, for fatcat and for analysts.", no_args_is_help=True)
+
+Statuses = Annotated[list[str] | None, typer.Option("--status", help="Only results with this status; can be repeated")]
+Kinds = Annotated[list[Type] | None, typer.Option("--type", help="Only results of this type; can be repeated")]
+Since = Annotated[str | None, typer.Option(help="Only results made since then: 2024-01-31 or 2024-01-31T12:00:00Z")]
+Until = Annotated[str | None, typer.Option(help="Only results made before then")]
+Tables = Annotated[list[str] | None, typer.Option("--table", help="Only this table; can be repeated")]
+Folder = Annotated[Path, typer.Argument(help="Folder of the files, one for each table")]
+
+
+@app.command()
+def fatcat(
+    status: Statuses = None,
+    kind: Kinds = None,
+    since: Since = None,
+    until: Until = None,
+    archive: Annotated[
+        str, typer.Option(help="The web archive that holds the captures; archive_urls lead there")
+    ] = "https://web.archive.org/web",
+) -> None:
+    """Print fatcat's entities as JSON lines: webcaptures for HTML, files for XML and PDF. Only hits, by default."""
+    from sandcrawler.export.fatcat import entities  # noqa: PLC0415
+
+    selection, count = _selection(status or [Status.SUCCESS.value], kind, since, until), 0
+    out = sys.stdout.buffer
+    for entity in entities(load(), selection, archive):
+        out.write(to_json(entity) + b"\n")
+        count += 1
+    out.flush()
+    say(f"{count} entities")
+
+
+@app.command()
+def csv(
+    folder: Folder,
+    table: Tables = None,
+    status: Statuses = None,
+    kind: Kinds = None,
+    since: Since = None,
+    until: Until = None,
+) -> None:
+    """Write tables as CSV files with a header. JSON columns are JSON text."""
+    _tables("csv", folder, table, _selection(status, kind, since, until))
+
+
+@app.command()
+def parquet(
+    folder: Folder,
+    table: Tables = None,
+    status: Statuses = None,
+    kind: Kinds = None,
+    since: Since = None,
+    until: Until = None,
+) -> None:
+    """Write tables as Parquet files with typed columns. Needs the extra `export`."""
+    _tables("parquet", folder, table, _selection(status, kind, since, until))
+
+
+def _tables(form: str, folder: Path, tables: list[str] | None, selection: "Selection") -> None:
+    from sandcrawler.export.tables import export  # noqa: PLC0415
+
+    for path, count in export(load(), folder, form, selection, tables or ()).items():
+        put({"file": str(path), "rows": count})
+
+
+def _selection(status: list[str] | None, kind: list[Type] | None, since: str | None, until: str | None) -> "Selection":
+    from sandcrawler.export.selection import Selection, moment  # noqa: PLC0415
+
+    known = {word.value for word in Status}
+    for word in status or ():
+        if word not in known:
+            raise ConfigurationError(f"--status: there is no status {word!r}; `sandcrawler statuses` lists them")
+    kinds = tuple(one.value for one in kind or ())
+    return Selection(tuple(status or ()), kinds, moment(since, "--since"), moment(until, "--until"))

@@ -1,0 +1,114 @@
+"""Whole tables for analysts: CSV as PostgreSQL itself writes it, or Parquet with typed columns.
+
+JSON columns are JSON text in both: DuckDB, pandas and Spark read paths out of it. A file appears under its name when
+it is whole. All files of one export show one state of the database.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from psycopg import Connection, sql
+
+from sandcrawler.config import Config
+from sandcrawler.errors import ConfigurationError
+from sandcrawler.export.selection import Selection, reading, rows
+from sandcrawler.persist.tables import BY_NAME, TABLES, Table
+
+BATCH = 10_000
+
+
+def export(config: Config, folder: Path, form: str, selection: Selection, only: Sequence[str] = ()) -> dict[Path, int]:
+    """Write tables (all, or those named) to FOLDER/TABLE.csv or .parquet; the rows in each file."""
+    known = {table.value: BY_NAME[table] for table in BY_NAME}
+    for name in only:
+        if name not in known:
+            raise ConfigurationError(f"--table: there is no table {name!r}; the tables are {', '.join(known)}")
+    write = WRITERS[form]
+    folder.mkdir(parents=True, exist_ok=True)
+    written = {}
+    with reading(config) as connection:
+        for table in [known[name] for name in only] or TABLES:
+            path = folder / f"{table.name}.{form}"
+            with _whole(path) as new:
+                written[path] = write(connection, table, selection, new)
+    return written
+
+
+@contextmanager
+def _whole(path: Path) -> Iterator[Path]:
+    """A path to write to; the file gets its name when that has succeeded."""
+    new = path.with_name(path.name + ".part")
+    try:
+        yield new
+        new.replace(path)
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def _query(table: Table, selection: Selection) -> sql.Composed:
+    """The rows of a table whose moment is in the range, and whose status is one of those, where it has one."""
+    conditions: list[sql.Composable] = []
+    moment = sql.Identifier(table.moment)
+    if selection.since:
+        conditions.append(sql.SQL("{} >= {}").format(moment, selection.since))
+    if selection.until:
+        conditions.append(sql.SQL("{} < {}").format(moment, selection.until))
+    for column, wanted in (("status", selection.statuses), ("ingest_type", selection.kinds)):
+        if wanted and column in table.columns:
+            conditions.append(sql.SQL("{} = ANY({})").format(sql.Identifier(column), list(wanted)))
+    columns = sql.SQL(", ").join(
+        sql.SQL("{}::text").format(sql.Identifier(name)) + sql.SQL(" AS ") + sql.Identifier(name)
+        if kind == "jsonb"
+        else sql.Identifier(name)
+        for name, kind in table.columns.items()
+    )
+    where = sql.SQL(" WHERE ") + sql.SQL(" AND ").join(conditions) if conditions else sql.SQL("")
+    return sql.SQL("SELECT {} FROM {}").format(columns, sql.Identifier(table.name)) + where
+
+
+def _csv(connection: Connection, table: Table, selection: Selection, path: Path) -> int:
+    query = sql.SQL("COPY ({}) TO STDOUT WITH (FORMAT csv, HEADER)").format(_query(table, selection))
+    with path.open("wb") as out, connection.cursor() as cursor:
+        with cursor.copy(query) as copy:
+            for piece in copy:
+                out.write(piece)
+        return cursor.rowcount
+
+
+def _parquet(connection: Connection, table: Table, selection: Selection, path: Path) -> int:
+    try:
+        import pyarrow as arrow  # noqa: PLC0415
+        from pyarrow import parquet  # noqa: PLC0415
+    except ImportError as error:
+        raise ConfigurationError("Parquet needs pyarrow: pip install 'sandcrawler[export]'") from error
+    kinds: Mapping[str, Any] = {
+        "text": arrow.string(),
+        "jsonb": arrow.string(),
+        "int4": arrow.int32(),
+        "int8": arrow.int64(),
+        "bool": arrow.bool_(),
+        "timestamptz": arrow.timestamp("us", tz="UTC"),
+    }
+    schema = arrow.schema([(name, kinds[kind]) for name, kind in table.columns.items()])
+    count = 0
+    with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
+        for batch in _batches(rows(connection, _query(table, selection), {})):
+            writer.write_table(arrow.Table.from_pylist(batch, schema=schema))
+            count += len(batch)
+    return count
+
+
+def _batches(found: Iterator[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    batch: list[dict[str, Any]] = []
+    for row in found:
+        batch.append(row)
+        if len(batch) == BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+WRITERS: Mapping[str, Callable[[Connection, Table, Selection, Path], int]] = {"csv": _csv, "parquet": _parquet}
