@@ -24,6 +24,7 @@ SPINE = BASE | {
     "topics",
     "setup",
     "show",
+    "export",
     "sources",
     "stack",
 }
