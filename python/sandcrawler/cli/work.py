@@ -12,7 +12,7 @@ import typer
 
 from sandcrawler.cli.document import Type, TypeOption
 from sandcrawler.cli.screen import put, say
-from sandcrawler.config import load
+from sandcrawler.config import Config, load
 from sandcrawler.errors import ConfigurationError
 
 
@@ -26,6 +26,9 @@ def setup() -> None:
 
 def run(
     workers: Annotated[list[str], typer.Argument(metavar="WORKER…", help="Names; a name given twice runs twice")],
+    metrics_port: Annotated[
+        int | None, typer.Option(help="Serve Prometheus metrics here; of several workers, each on the next port")
+    ] = None,
 ) -> None:
     """Run workers until SIGTERM or Ctrl-C: they finish what is in flight, commit, and exit.
 
@@ -38,15 +41,35 @@ def run(
     unknown = [name for name in workers if name not in WORKERS]
     if unknown:
         raise ConfigurationError(f"there is no worker {unknown[0]!r}; the workers are {', '.join(WORKERS)}")
+    config = load() if metrics_port is None else load(metrics_port=metrics_port)
     if len(workers) == 1:
-        run_worker(workers[0], load())
+        serve_metrics(config)
+        run_worker(workers[0], config)
         return
-    raise typer.Exit(_run_side_by_side(workers))
+    raise typer.Exit(_run_side_by_side(workers, config.metrics_port))
 
 
-def _run_side_by_side(workers: list[str]) -> int:
+def serve_metrics(config: Config) -> None:
+    """Offer this process's metrics to Prometheus, where a port is set."""
+    from prometheus_client import start_http_server  # noqa: PLC0415
+
+    if not config.metrics_port:
+        return
+    try:
+        start_http_server(config.metrics_port, config.metrics_host)
+    except OSError as error:
+        raise ConfigurationError(
+            f"SANDCRAWLER_METRICS_PORT: {config.metrics_host}:{config.metrics_port}: {error.strerror}"
+        ) from error
+
+
+def _run_side_by_side(workers: list[str], metrics_port: int) -> int:
     """Each worker in a process of its own. When one ends, the others are asked to; the first bad code is ours."""
-    children = [subprocess.Popen([sys.executable, "-m", "sandcrawler", "run", name]) for name in workers]
+    own = [["--metrics-port", str(metrics_port and metrics_port + number)] for number in range(len(workers))]
+    children = [
+        subprocess.Popen([sys.executable, "-m", "sandcrawler", "run", name, *options])
+        for name, options in zip(workers, own, strict=True)
+    ]
     told = False
 
     def tell(*_: object) -> None:

@@ -128,7 +128,9 @@ class Session:
     def _noted(self, target: Target, capture: Capture) -> Capture:
         metrics.answered(target.host, capture)
         if self._fetcher.watch:
-            self._fetcher.watch("*", f"{capture.status}: {capture.error_message or 'no redirect, no error'}")
+            to = capture.header("location") if capture.status_code in REDIRECTS else None
+            said = capture.error_message or (f"to {to}" if to else f"{len(capture.body or b'')} bytes")
+            self._fetcher.watch("*", f"{'redirect' if to else capture.status}: {said}")
         return capture
 
     def _cookies(self, target: Target) -> str:
@@ -217,7 +219,10 @@ class Session:
                 raise
             response.close()
             return body.so_far()
-        metrics.BODY.observe(self._fetcher.clock() - start)
+        seconds = self._fetcher.clock() - start
+        metrics.BODY.observe(seconds)
+        if self._fetcher.watch:
+            self._fetcher.watch("*", f"the body came after another {seconds:.3f} s")
         return body.finish()
 
 
