@@ -1,0 +1,258 @@
+"""Each source's own shape → its requests; and hostile records, which never do worse than being a bad row."""
+
+import io
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sandcrawler import wire
+from sandcrawler.model import IngestRequest
+from sandcrawler.persist import rows as tables
+from sandcrawler.sources import fatcat
+from sandcrawler.sources.makers import MAKERS, chosen, requests
+from sandcrawler.sources.requests import BASE_URL_BYTES, ID_BYTES, Report, Request
+from tests.sources.documents import ARXIV, CROSSREF, DOAJ, FATCAT, OPENALEX, PMC, PMC_TEXT, RECORDS
+
+
+def run(name: str, data: bytes) -> tuple[list[Request], list[tuple[int | str, str]]]:
+    bad: list[tuple[int | str, str]] = []
+    report = Report(lambda _, where, reason: bad.append((where, reason)))
+    stream = io.BufferedReader(io.BytesIO(data))  # type: ignore[arg-type]
+    return list(requests(MAKERS[name], stream, report)), bad
+
+
+def made(name: str, record: dict[str, Any]) -> list[Request]:
+    found, bad = run(name, json.dumps(record).encode())
+    assert not bad
+    return found
+
+
+def links(found: list[Request]) -> list[tuple[str, str]]:
+    return [(one["ingest_type"], one["base_url"]) for one in found]
+
+
+def test_limits_are_those_of_the_tables() -> None:
+    assert (BASE_URL_BYTES, ID_BYTES) == (tables.BASE_URL_BYTES, tables.ID_BYTES)
+
+
+def test_doaj() -> None:
+    found = made("doaj", DOAJ)
+    assert links(found) == [
+        ("html", "https://terns.example.org/article/1"),
+        ("pdf", "https://terns.example.org/article/1"),
+        ("pdf", "https://terns.example.org/article/1/pdf"),
+    ]
+    assert found[0] == {
+        "ingest_type": "html",
+        "base_url": "https://terns.example.org/article/1",
+        "link_source": "doaj",
+        "link_source_id": "00aa11bb22cc33dd",
+        "ingest_request_source": "doaj",
+        "release_stage": "published",
+        "rel": "publisher",
+        "ext_ids": {"doaj": "00aa11bb22cc33dd", "doi": "10.1234/terns.1"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("content_type", "kinds"),
+    [
+        ("html", ["html", "pdf"]),
+        ("text/html", ["html", "pdf"]),
+        ("HTML", ["html", "pdf"]),
+        ("text/html; charset=utf-8", ["html", "pdf"]),
+        ("xml", ["xml"]),
+        ("application/xml", ["xml"]),
+        ("pdf", ["pdf"]),
+        ("application/pdf", ["pdf"]),
+        ("fulltext", ["pdf"]),
+        ("url", ["pdf"]),
+        ("", ["pdf"]),
+        (None, ["pdf"]),
+        ("abstract", []),
+        ("epub", []),
+    ],
+)
+def test_doaj_content_types(content_type: str | None, kinds: list[str]) -> None:
+    link = {"type": "fulltext", "content_type": content_type, "url": "https://terns.example.org/1"}
+    assert [one["ingest_type"] for one in made("doaj", {"id": "1", "bibjson": {"link": [link]}})] == kinds
+
+
+def test_crossref() -> None:
+    found = made("crossref", CROSSREF)
+    assert links(found) == [
+        ("pdf", "https://terns.example.org/1.pdf"),
+        ("xml", "https://terns.example.org/1.xml"),
+        ("pdf", "https://terns.example.org/1"),
+    ]
+    assert [one["release_stage"] for one in found] == ["published", "accepted", "published"]
+    assert {(one["link_source"], one["link_source_id"]) for one in found} == {("doi", "10.1234/terns.1")}
+    assert found[0]["edit_extra"] == {
+        "license_url": "https://creativecommons.org/licenses/by/4.0/",
+        "license_start": "2020-02",
+        "content_version": "vor",
+        "intended_application": "text-mining",
+        "release_date": "2020-02-03",
+    }
+
+
+def test_crossref_preprints_are_submitted() -> None:
+    link = {"URL": "https://p.example.org/1", "content-type": "text/html"}
+    found = made("crossref", {"DOI": "10.1234/p", "type": "posted-content", "link": [link]})
+    assert [(one["ingest_type"], one["release_stage"]) for one in found] == [
+        ("html", "submitted"),
+        ("pdf", "submitted"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        lambda works: {"items": works},
+        lambda works: {"status": "ok", "message-type": "work-list", "message": {"total-results": 2, "items": works}},
+        lambda works: works,
+    ],
+)
+@pytest.mark.parametrize("indent", [None, 1])
+def test_crossref_answers_and_snapshot_files(form: Any, indent: int | None) -> None:
+    works = [CROSSREF, CROSSREF | {"DOI": "10.1234/terns.2"}]
+    found, bad = run("crossref", json.dumps(form(works), indent=indent).encode())
+    assert (len(found), bad) == (6, [])
+
+
+def test_a_single_work_as_the_api_answers() -> None:
+    assert len(made("crossref", {"status": "ok", "message-type": "work", "message": CROSSREF})) == 3
+
+
+def test_openalex() -> None:
+    found = made("openalex", OPENALEX)
+    assert links(found) == [
+        ("html", "https://doi.org/10.1234/terns.1"),
+        ("pdf", "https://repository.example.edu/1.pdf"),
+        ("html", "https://repository.example.edu/1"),
+    ]
+    assert [one["release_stage"] for one in found] == ["published", "accepted", "accepted"]
+    assert found[1]["ext_ids"] == {
+        "openalex": "W123",
+        "doi": "10.1234/terns.1",
+        "pmid": "987",
+        "pmcid": "PMC654",
+        "mag": "321",
+    }
+    assert found[1]["edit_extra"] == {"license": "cc-by", "is_oa": True}
+    assert found[1]["link_source_id"] == "W123"
+
+
+def test_arxiv_asks_for_the_last_version_by_name() -> None:
+    found = made("arxiv", ARXIV)
+    assert links(found) == [
+        ("pdf", "https://arxiv.org/pdf/2101.01234v2"),
+        ("html", "https://arxiv.org/html/2101.01234v2"),
+    ]
+    assert found[0]["ext_ids"] == {"arxiv": "2101.01234v2"}
+    assert found[0]["release_stage"] == "submitted"
+    assert found[0]["edit_extra"]["published_doi"] == "10.1234/terns.1"
+
+
+def test_arxiv_identifiers_one_a_line() -> None:
+    found, bad = run("arxiv", b"2101.01234v1\n\nhep-th/9901001\nnothing\n")
+    assert [one["link_source_id"] for one in found] == ["2101.01234v1"] * 2 + ["hep-th/9901001"] * 2
+    assert [where for where, _ in bad] == [4]
+
+
+@pytest.mark.parametrize(("data", "ids", "line"), [(PMC, ["PMC654"], [3]), (PMC_TEXT, ["PMC654", "PMC655"], [])])
+def test_pmc_lists(data: str, ids: list[str], line: list[int]) -> None:
+    found, bad = run("pmc", data.encode())
+    assert [one["link_source_id"] for one in found if one["ingest_type"] == "xml"] == ids
+    assert found[0]["base_url"] == "https://www.ebi.ac.uk/europepmc/webservices/rest/PMC654/fullTextXML"
+    assert found[0]["ext_ids"] == {"pmcid": "PMC654", "pmid": "987"}
+    assert found[0]["edit_extra"] == {"license": "CC BY"}
+    assert [where for where, _ in bad] == line
+
+
+def test_pmc_asks_for_xml_alone_unless_told() -> None:
+    for kinds, expected in ((None, {"xml"}), (["pdf", "html"], {"pdf", "html"})):
+        maker = chosen(MAKERS["pmc"], kinds)
+        assert {one["ingest_type"] for one in maker.draft({"pmcid": "PMC1"})} == expected
+
+
+def test_who_asks_can_be_said() -> None:
+    maker = chosen(MAKERS["doaj"], by="me")
+    assert {one["ingest_request_source"] for one in maker.draft(DOAJ)} == {"me"}
+    assert {one["ingest_request_source"] for one in MAKERS["doaj"].draft(DOAJ)} == {"doaj"}
+
+
+def test_fatcat() -> None:
+    found = made("fatcat", FATCAT)
+    assert [(one["ingest_type"], one["base_url"], one["link_source"]) for one in found] == [
+        ("html", "https://doi.org/10.1234/terns.1", "doi"),
+        ("xml", "https://www.ebi.ac.uk/europepmc/webservices/rest/PMC654/fullTextXML", "pmc"),
+        ("pdf", "https://europepmc.org/backend/ptpmcrender.fcgi?accid=PMC654&blobtype=pdf", "pmc"),
+    ]
+    assert found[0]["fatcat"] == {"release_ident": FATCAT["ident"], "work_ident": FATCAT["work_id"]}
+    assert found[0]["ingest_request_source"] == "fatcat-ingest"
+
+
+@pytest.mark.parametrize(
+    ("change", "kinds"),
+    [
+        ({"state": "deleted"}, []),
+        ({"release_type": "stub"}, []),
+        ({"release_type": "dataset"}, []),
+        ({"release_type": "post-weblog"}, ["html"]),
+        ({"webcaptures": [{"ident": "x"}]}, ["xml", "pdf"]),
+        ({"files": [{"mimetype": "application/pdf", "urls": [{"url": "https://x.example.org/"}]}]}, ["html", "xml"]),
+        ({"files": [{"mimetype": "application/pdf", "urls": []}]}, ["html", "xml", "pdf"]),
+        ({"ext_ids": {"doi": "10.1234/x"}}, ["html", "pdf"]),
+        ({"ext_ids": {}}, []),
+    ],
+)
+def test_fatcat_asks_for_what_is_missing(change: dict[str, Any], kinds: list[str]) -> None:
+    assert [one["ingest_type"] for one in made("fatcat", FATCAT | change)] == kinds
+
+
+def test_a_release_update_asks_in_the_name_of_the_changelog() -> None:
+    assert {one["ingest_request_source"] for one in fatcat.updated(FATCAT)} == {"fatcat-changelog"}
+    with pytest.raises(wire.InvalidMessage, match="ident"):
+        fatcat.updated({"title": "no release"})
+
+
+BROKEN = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    yield path
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield from paths(inner, (*path, key))
+
+
+def changed(value: Any, path: tuple[Any, ...], new: Any) -> Any:
+    if not path:
+        return new
+    copy = value.copy()
+    copy[path[0]] = changed(value[path[0]], path[1:], new)
+    return copy
+
+
+@pytest.mark.parametrize("name", RECORDS)
+@settings(max_examples=150, deadline=None)
+@given(data=st.data())
+def test_hostile_records_are_bad_rows_at_worst(name: str, data: st.DataObject) -> None:
+    """Any part of a record replaced by anything: what gets through is a valid request for an http(s) URL."""
+    path = data.draw(st.sampled_from(list(paths(RECORDS[name]))))
+    found, _ = run(name, wire.encode({"r": changed(RECORDS[name], path, data.draw(BROKEN))})[5:-1])
+    for one in found:
+        request = IngestRequest.model_validate(one)
+        assert request.base_url.startswith(("http://", "https://"))
+        assert len(request.base_url.encode()) <= BASE_URL_BYTES
+        assert request.link_source
+        assert request.link_source_id
+        assert request.ingest_request_source

@@ -1,0 +1,162 @@
+"""Files as people have them, whole and broken."""
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zstandard
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sandcrawler.errors import ConfigurationError
+from sandcrawler.sources import rows as reading
+from sandcrawler.sources import values as splitting
+from sandcrawler.sources.requests import BadRow
+from sandcrawler.sources.rows import csv_rows, json_rows, text_rows, whole
+from sandcrawler.sources.streams import decoded, opened
+
+LINES = b'{"a": 1}\n\n{"a": 2}\n'
+
+
+def rows(data: bytes) -> list[tuple[int | str, Any]]:
+    found = whole(json_rows, decoded(io.BytesIO(data)))
+    return [(where, "bad" if isinstance(value, BadRow) else value) for where, value in found]
+
+
+@pytest.mark.parametrize(
+    "packed",
+    [lambda data: data, gzip.compress, bz2.compress, lzma.compress, zstandard.compress],
+    ids=["plain", "gzip", "bzip2", "xz", "zstd"],
+)
+def test_compressed_files_are_told_by_their_bytes(packed: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    file = tmp_path / "rows"
+    file.write_bytes(packed(LINES))
+    with opened(str(file)) as stream:
+        assert list(whole(json_rows, stream)) == [(1, {"a": 1}), (3, {"a": 2})]
+
+
+def test_several_gzip_members_are_one_file() -> None:
+    assert rows(gzip.compress(b'{"a": 1}\n') + gzip.compress(b'{"a": 2}\n')) == [(1, {"a": 1}), (2, {"a": 2})]
+
+
+def tar(files: dict[str, bytes]) -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w:gz") as archive:
+        for name, data in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+    return out.getvalue()
+
+
+def test_an_archive_of_lists() -> None:
+    """As DOAJ's dump is; other members are passed over, compressed ones opened."""
+    dump = tar(
+        {
+            "dump/article_batch_1.json": b'[{"a": 1},\n{"a": 2}]',
+            "dump/README.md": b"no records",
+            "dump/article_batch_2.json.gz": gzip.compress(b'[\n {"a": 3}\n]'),
+        }
+    )
+    assert rows(dump) == [
+        ("dump/article_batch_1.json:1", {"a": 1}),
+        ("dump/article_batch_1.json:2", {"a": 2}),
+        ("dump/article_batch_2.json.gz:2", {"a": 3}),
+    ]
+
+
+@pytest.mark.parametrize("cut", [30, -5])
+def test_a_cut_file_gives_what_it_has_and_says_so(cut: int) -> None:
+    data = gzip.compress(b"".join(b'{"a": "%d"}\n' % number for number in range(100_000)))
+    found = rows(data[:cut])
+    assert found[-1][1] == "bad"
+    assert all(value != "bad" for _, value in found[:-1])
+    assert len(found) > 50_000 or cut > 0
+
+
+def test_a_broken_line_costs_itself_only() -> None:
+    data = b'\xef\xbb\xbf{"a": 1}\nnot json\n[1]\n{"a": NaN}\n{"a": "\\ud800"}\n{"a": 5}'
+    assert rows(data) == [
+        (1, {"a": 1}),
+        (2, "bad"),
+        (3, "bad"),
+        (4, "bad"),
+        (5, {"a": "\ufffd"}),
+        (6, {"a": 5}),
+    ]
+
+
+def test_a_line_without_end_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "LINE_BYTES", 100)
+    assert rows(b'{"a": 1}\n{"b": "' + b"x" * 1000 + b'"}\n{"a": 3}\n') == [(1, {"a": 1}), (2, "bad"), (3, {"a": 3})]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'[{"a": 1}, {"a": [{}, "]}"]}]',
+        b'[\n{"a": 1},\n{"a": [{}, "]}"]}\n]\n',
+        b' [ {"a":1}\n,{"a":[{},"]}"]} ] ',
+        b'{"items":[{"a": 1},{"a": [{}, "]}"]}]}',
+        b'{\n "results": [\n {"a": 1}, {"a": [{}, "]}"]}]}\n',
+        b'{\n"a": 1\n}\n{\n"a": [{}, "]}"]\n}\n',
+        b'[[{"a": 1}], [{"a": [{}, "]}"]}]]',
+    ],
+)
+@pytest.mark.parametrize("chunk", [1, 7, 1 << 20])
+def test_documents_with_lists(data: bytes, chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(splitting, "CHUNK", chunk)
+    assert [value for _, value in rows(data)] == [{"a": 1}, {"a": [{}, "]}"]}]
+
+
+def test_a_broken_value_in_a_list_costs_itself_only() -> None:
+    data = b'[{"a": 1},\n{"a": nothing, "b": "}"},\n3,\n{"a": 4},\n{"a": "cut'
+    assert rows(data) == [(1, {"a": 1}), (2, "bad"), (3, "bad"), (4, {"a": 4}), (5, "bad")]
+
+
+def test_a_value_that_never_ends_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(splitting, "VALUE_CHARACTERS", 5_000)
+    monkeypatch.setattr(splitting, "CHUNK", 1_000)
+    data = b'[{"a": 1},\n{"a": "' + b"x" * 50_000 + b'\n{"a": 3}]'
+    found = rows(data)
+    assert found[0] == (1, {"a": 1})
+    assert (found[1][0], found[1][1]) == (2, "bad")
+
+
+def test_deep_nesting_is_a_bad_row() -> None:
+    assert rows(b'[{"a":' + b"[" * 100_000 + b"]" * 100_000 + b'},{"a": 2}]') == [(1, "bad"), (1, {"a": 2})]
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.dictionaries(st.text(max_size=5), st.text(max_size=8) | st.integers(), max_size=3), min_size=1),
+    st.sampled_from([None, 1]),
+    st.integers(1, 40),
+)
+def test_lists_of_anything_come_out_as_they_are(records: list[dict[str, Any]], indent: int | None, chunk: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(splitting, "CHUNK", chunk)
+        data = json.dumps(records, indent=indent, ensure_ascii=False).encode("utf-8", "replace")
+        expected = json.loads(data)
+        found = [value for _, value in splitting.values(decoded(io.BytesIO(data)))]
+    assert found == json.loads(json.dumps(expected).replace("\\u0000", "\\ufffd"))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=300) | st.text('{}[]",:\\ \n1a', max_size=200).map(str.encode))
+def test_any_bytes_end_in_rows_or_bad_rows(data: bytes) -> None:
+    for read in (json_rows, text_rows, lambda stream: csv_rows(stream, ",")):
+        for _ in whole(read, decoded(io.BytesIO(data))):
+            pass
+
+
+def test_a_missing_file_is_the_callers_fault(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="there is no file"), opened(str(tmp_path / "none")):
+        pass
