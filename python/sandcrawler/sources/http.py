@@ -161,7 +161,10 @@ class Client:
         self.pacer.wait()
         with self._lock:
             self.requests += 1
-        once = urllib3.Retry(REDIRECTS, connect=0, read=0, status=0, other=0, redirect=REDIRECTS)
+        # A Retry-After is ours to follow: urllib3 would make a refused connection of a 503 that has one.
+        once = urllib3.Retry(
+            REDIRECTS, connect=0, read=0, status=0, other=0, redirect=REDIRECTS, respect_retry_after_header=False
+        )
         try:
             response = self._pool.request("GET", url, preload_content=False, retries=once)
             try:

@@ -1,0 +1,132 @@
+"""Lists of links in the forms that people have them in."""
+
+import hashlib
+import io
+from typing import Any
+
+import pytest
+
+from sandcrawler.errors import ConfigurationError
+from sandcrawler.sources.makers import Maker, requests
+from sandcrawler.sources.plain import Options, by_name, drafts, guess, own_id, rows
+from sandcrawler.sources.requests import Report, Request
+
+A, B = "https://a.example.org/1,2", "https://b.example.org/"
+
+
+def run(data: str, **options: Any) -> tuple[list[Request], list[int | str]]:
+    bad: list[int | str] = []
+    chosen = Options(**options)
+    maker = Maker("list", rows(chosen), lambda row: drafts(row, chosen), "")
+    stream = io.BufferedReader(io.BytesIO(data.encode()))  # type: ignore[arg-type]
+    return list(requests(maker, stream, Report(lambda _, where, __: bad.append(where)))), bad
+
+
+@pytest.mark.parametrize(
+    ("data", "form"),
+    [
+        (f"{A}\n{B}\n", "lines"),
+        (f"# mine\r\n{A}\r\n\r\n  {B}  \r\n", "lines"),
+        (f'url,note\n"{A}",x\n{B},\n', "csv"),
+        (f'"{A}",x\n{B},\n', "csv"),
+        (f"note\turl\nx\t{A}\n\t{B}\n", "tsv"),
+        (f"x\t{A}\ny\t{B}\n", "tsv"),
+        (f'{{"url": "{A}"}}\n{{"base_url": "{B}"}}\n', "jsonl"),
+        (f'[{{"url": "{A}"}},\n"{B}"]', "jsonl"),
+        (f'url\n"{A}"\n{B}\n', "csv"),
+    ],
+)
+def test_forms(data: str, form: str) -> None:
+    assert guess(data.encode()) == form
+    found, bad = run(data)
+    assert [one["base_url"] for one in found] == [A, B]
+    assert not bad
+    assert found[0] == {
+        "ingest_type": "html",
+        "base_url": A,
+        "link_source": "list",
+        "link_source_id": A,
+        "ingest_request_source": "list",
+    }
+
+
+def test_columns_by_their_own_names() -> None:
+    data = f"id,doi,stage,url,rel\n7,https://doi.org/10.1234/A,accepted,{B},repository\n"
+    (one,), bad = run(data, kinds=("pdf",), link_source="thesis", by="me")
+    assert one == {
+        "ingest_type": "pdf",
+        "base_url": B,
+        "link_source": "thesis",
+        "link_source_id": "7",
+        "ingest_request_source": "me",
+        "release_stage": "accepted",
+        "rel": "repository",
+        "ext_ids": {"doi": "10.1234/a"},
+    }
+    assert not bad
+
+
+@pytest.mark.parametrize(
+    ("data", "columns"),
+    [
+        (f"Full text,Key\n{B},k\n", {"base_url": "full text", "link_source_id": "Key"}),
+        (f"k,{B}\n", {"base_url": "2", "link_source_id": "1"}),
+        (f'{{"Full text": "{B}", "Key": "k"}}\n', {"base_url": "Full text", "link_source_id": "Key"}),
+    ],
+)
+def test_columns_that_the_caller_names(data: str, columns: dict[str, str]) -> None:
+    (one,), _ = run(data, columns=columns, format=None if data.startswith("{") else "csv")
+    assert (one["base_url"], one["link_source_id"]) == (B, "k")
+
+
+def test_whole_requests_keep_what_they_say() -> None:
+    data = f'{{"ingest_type": "xml", "base_url": "{B}", "link_source": "pmc", "link_source_id": "PMC1", "mine": [1]}}'
+    (one,), _ = run(data, kinds=("html", "pdf"))
+    assert (one["ingest_type"], one["link_source"], one["link_source_id"], one["mine"]) == ("xml", "pmc", "PMC1", [1])
+
+
+def test_every_type_that_is_asked_for() -> None:
+    assert [one["ingest_type"] for one in run(B, kinds=("html", "pdf"))[0]] == ["html", "pdf"]
+
+
+def test_bad_rows_by_line() -> None:
+    data = f"{B}\n\nftp://c.example.org/\nnonsense\n{B}{'x' * 1500}\n{A}\n"
+    found, bad = run(data)
+    assert ([one["base_url"] for one in found], bad) == ([B, A], [3, 4, 5])
+    found, bad = run(f"url,doi\n,10.1/x\n{B},\n", format="csv")
+    assert (len(found), bad) == (1, [2])
+
+
+@pytest.mark.parametrize(
+    "row", ['{"url": 3}', '{"url": ["x"]}', f'{{"url": "{B}", "type": 1, "ext_ids": 3, "rel": {{}}}}']
+)
+def test_rows_of_other_types_are_bad(row: str) -> None:
+    assert run(row)[1] == [1]
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "reason"),
+    [
+        ("title,doi\nx,y\n", {}, "no column is known"),
+        (f"url\n{B}\n", {"columns": {"doi": "DOI"}}, "no column 'DOI'"),
+        ("x", {"columns": {"nothing": "x"}}, "'nothing' is not one of"),
+        ("x", {"format": "xlsx"}, "'xlsx' is not one of"),
+    ],
+)
+def test_wrong_usage_is_said(data: str, options: dict[str, Any], reason: str) -> None:
+    with pytest.raises(ConfigurationError, match=reason):
+        run(data, **({"format": "csv"} | options))
+
+
+@pytest.mark.parametrize(
+    ("file", "form"),
+    [("a.csv", "csv"), ("A.TSV.gz", "tsv"), ("x.jsonl.zst", "jsonl"), ("links.txt", None), ("-", None)],
+)
+def test_a_files_name_may_tell(file: str, form: str | None) -> None:
+    assert by_name(file) == form
+
+
+def test_long_urls_are_their_own_identifier_by_hash() -> None:
+    long = B + "x" * 600
+    assert own_id(B) == B
+    assert own_id(long) == hashlib.sha1(long.encode()).hexdigest()
