@@ -112,6 +112,9 @@ class Config(BaseSettings):
     extract_bytes: Annotated[int, Field(gt=0, description="Memory of one extraction child")] = 2 * GIB
     extract_rules: Annotated[Path | None, Field(description="More filter-list rules for sub-resources")] = None
 
+    fetch_backend: Annotated[str, Field(min_length=1, description="Where answers come from: live, warc:PATH|URL")] = (
+        "live"
+    )
     warc: Annotated[str, Field(min_length=1, description="WARCs of all captures: off, bucket, or a folder")] = "off"
     warc_bytes: Annotated[int, Field(gt=0, description="Bytes of bodies in one WARC, as received")] = GIB
 

@@ -24,9 +24,9 @@ Datetime14 = Annotated[str, Field(pattern=r"^[0-9]{14}$")]
 
 
 class Wire(BaseModel):
-    """A value that goes over the wire: frozen, and unknown fields are an error unless the class says otherwise."""
+    """A value that goes over the wire: frozen. Unknown fields are passed over: two versions may run side by side."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="ignore")
 
 
 class IngestRequest(Wire):
@@ -45,6 +45,7 @@ class IngestRequest(Wire):
     ext_ids: dict[str, str | int | None] | None = None
     fatcat: dict[str, Any] | None = None
     edit_extra: dict[str, Any] | None = None
+    fetch_backend: Annotated[str, Field(min_length=1)] | None = None
 
 
 class FileMeta(Wire):
@@ -169,7 +170,7 @@ class XmlMeta(Wire):
     biblio: Biblio | None = None
     word_count: int | None = None
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
 
 
 class PdfMeta(Wire):
@@ -226,7 +227,7 @@ class HtmlTeixml(Wire):
 class XmlDoc(Wire):
     """A message of the xml-doc topic, keyed by sha1hex of the original XML."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
 
     key: Sha1Hex
     sha1hex: Sha1Hex
@@ -246,13 +247,22 @@ class PdfText(Wire):
 
 
 @dataclass(frozen=True, slots=True)
+class WarcPlace:
+    """Where a WARC record stands: the file, its first byte, and its size there (compressed, in a .gz)."""
+
+    path: str
+    offset: int
+    csize: int
+
+
+@dataclass(frozen=True, slots=True)
 class Capture:
     """One URL followed through its HTTP redirects to a response, or to the reason why there is none.
 
     `status` is success when a response with a successful HTTP status was received whole; a failure keeps whatever
     is known (hops, last URL, status code, and the body where it came whole).
     `hops`: every URL asked, in order, `url` first and `terminal_url` last. `body`: content codings undone.
-    `when`: aware, UTC, the moment the terminal response's head arrived.
+    `when`: aware, UTC, the moment the terminal response's head arrived. `place`: the record that the body is from.
     """
 
     url: str
@@ -265,6 +275,7 @@ class Capture:
     body: bytes | None = None
     error_message: str | None = None
     retry_at: datetime | None = None
+    place: WarcPlace | None = None
 
     def header(self, name: str) -> str | None:
         """The first header of this name (any case)."""

@@ -20,7 +20,8 @@ from typing import Any
 
 from sandcrawler import kafka, runtime, wire
 from sandcrawler.config import Config
-from sandcrawler.fetch.live import Fetcher
+from sandcrawler.errors import ConfigurationError, InvalidMessage
+from sandcrawler.fetch.backends import Backends, named
 from sandcrawler.ingest.archive import Archive
 from sandcrawler.ingest.flow import Flow
 from sandcrawler.ingest.outcome import Outcome
@@ -49,24 +50,35 @@ class Wiring:
 
 def ingest(config: Config) -> Concurrent[tuple[IngestRequest, dict[str, Any]]]:
     """Requests → results and bodies."""
-    fetcher, sandbox = Fetcher(config), Sandbox(config)
-    flow = Flow(fetcher, sandbox.extract, config, Archive(open_store(config)))
+    backends, sandbox, archive = Backends(config), Sandbox(config), Archive(open_store(config))
 
     async def answer(request: tuple[IngestRequest, dict[str, Any]]) -> Sequence[Message]:
-        return messages(await flow.ingest(*request), *request, config)
+        async with backends.fetcher(request[0].fetch_backend) as fetcher:
+            outcome = await Flow(fetcher, sandbox.extract, config, archive).ingest(*request)
+        return messages(outcome, *request, config)
 
     return Concurrent(
-        decode=lambda record: wire.decode_request(record.value),
+        decode=decode_request,
         work=answer,
         window=config.ingest_window,
-        session=lambda: opened(fetcher, sandbox),
+        session=lambda: opened(backends, sandbox),
     )
 
 
+def decode_request(record: Record) -> tuple[IngestRequest, dict[str, Any]]:
+    """A request; if it names a back end, there is such a one. InvalidMessage says what is wrong."""
+    request, verbatim = wire.decode_request(record.value)
+    try:
+        named(request.fetch_backend or "live")
+    except ConfigurationError as error:
+        raise InvalidMessage(f"fetch_backend: {error}") from error
+    return request, verbatim
+
+
 @asynccontextmanager
-async def opened(fetcher: Fetcher, sandbox: Sandbox) -> AsyncIterator[None]:
+async def opened(backends: Backends, sandbox: Sandbox) -> AsyncIterator[None]:
     """What an ingest worker's documents share, open for as long as the worker runs."""
-    async with fetcher, sandbox:
+    async with backends, sandbox:
         yield
 
 

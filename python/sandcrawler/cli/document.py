@@ -33,6 +33,7 @@ def ingest(
     body_out: BodyOut = None,
     out: Annotated[Path | None, typer.Option(help="Keep everything in this folder: result, body and WARC")] = None,
     warc: Annotated[Path | None, typer.Option(help="Keep the WARC in this folder")] = None,
+    backend: Annotated[str | None, typer.Option(help="Where answers come from: live, warc:PATH|URL")] = None,
 ) -> None:
     """Fetch one URL, read it, print the result as JSON. No broker, database or bucket is needed.
 
@@ -45,7 +46,9 @@ def ingest(
         raise ConfigurationError("URL: it is empty; give the link to fetch")
     request = IngestRequest(ingest_type=kind.value, base_url=wire.clean_text(url))
     folder = warc or (out / "warc" if out else None)
-    outcome: Outcome = asyncio.run(_answer(request, load(**{"warc": str(folder)} if folder else {})))
+    given = {"warc": str(folder) if folder else None, "fetch_backend": backend}
+    config = load(**{name: value for name, value in given.items() if value is not None})
+    outcome: Outcome = asyncio.run(_answer(request, config))
     keep(outcome.document, body_out)
     result = wire.jsonable(outcome.result)
     if out:
@@ -57,14 +60,14 @@ def ingest(
 
 
 async def _answer(request, config: Config):  # type: ignore[no-untyped-def]
-    from sandcrawler.fetch.live import Fetcher  # noqa: PLC0415
+    from sandcrawler.fetch.backends import Backends  # noqa: PLC0415
     from sandcrawler.ingest.archive import Archive  # noqa: PLC0415
     from sandcrawler.ingest.flow import Flow  # noqa: PLC0415
     from sandcrawler.ingest.sandbox import Sandbox  # noqa: PLC0415
     from sandcrawler.persist.warcs import open_store  # noqa: PLC0415
 
     verbatim = request.model_dump(mode="json", exclude_none=True)
-    async with Fetcher(config) as fetcher, Sandbox(config) as sandbox:
+    async with Backends(config) as backends, backends.fetcher() as fetcher, Sandbox(config) as sandbox:
         return await Flow(fetcher, sandbox.extract, config, Archive(open_store(config))).ingest(request, verbatim)
 
 

@@ -11,6 +11,7 @@ __all__ = ["cdx_row", "surt"]
 def cdx_row(capture: Capture, file_meta: FileMeta) -> CdxRow:
     """The row of a capture's terminal response. `mimetype` is what the server said, else what the bytes say."""
     declared = (capture.header("content-type") or "").partition(";")[0].strip().lower()
+    place = capture.place
     return CdxRow(
         surt=surt(capture.terminal_url),
         datetime=capture.when.strftime("%Y%m%d%H%M%S"),
@@ -19,6 +20,9 @@ def cdx_row(capture: Capture, file_meta: FileMeta) -> CdxRow:
         status_code=capture.status_code or 200,
         sha1hex=file_meta.sha1hex,
         sha1b32=base64.b32encode(bytes.fromhex(file_meta.sha1hex)).decode(),
+        warc_path=place.path if place else None,
+        warc_offset=place.offset if place else None,
+        warc_csize=place.csize if place else None,
         etag=_bounded(capture.header("etag")),
         last_modified=_bounded(capture.header("last-modified")),
     )

@@ -63,13 +63,13 @@ class Recording:
     def begin(self, exchange: Exchange) -> "SpooledTake":
         return SpooledTake(self, exchange)
 
-    async def file(self) -> BinaryIO:
-        """The whole file, every exchange in it. Unavailable: the disk is full."""
+    async def file(self) -> BinaryIO | None:
+        """The whole file, every exchange in it; None where there was none. Unavailable: the disk is full."""
         while self._writing and not self._writing.done():
             await self._writing
-        if self._failure or not self._warc:
+        if self._failure:
             raise Unavailable(f"the WARC cannot be written in {tempfile.gettempdir()}: {self._failure}")
-        return self._warc.file
+        return self._warc.file if self._warc else None
 
     def member(self, capture: Capture) -> Member | None:
         """Where the record of a capture's terminal response stands, if it was written in full."""

@@ -16,6 +16,7 @@ from sandcrawler.status import Status
 
 PORTS = {"http:": 80, "https:": 443}
 ALLOWED_PORTS = frozenset({80, 443, 8080, 8443})
+ANY_PORT = range(1 << 16)  # for URLs that are looked up and not asked
 # Browsers go further; servers and archives do not.
 LONGEST_URL = 8192
 

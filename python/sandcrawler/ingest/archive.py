@@ -48,7 +48,7 @@ class Archive:
             return outcome
         file = await recording.file()
         member = recording.member(capture)
-        if member is None:
+        if file is None or member is None:  # nothing was asked for on the web: it came from an archive
             return outcome
         path = await asyncio.to_thread(self.store.put, cdx, file)
         place = {"warc_path": path, "warc_offset": member.offset, "warc_csize": member.csize}

@@ -93,6 +93,7 @@ def tape(
                 recording.revisits = True
                 captures += [await session.get(url, time.monotonic() + seconds) for url in parts]
             file = await recording.file()
+            assert file is not None
             file.seek(0)
             data = file.read()
             if folder:

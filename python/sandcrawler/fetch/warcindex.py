@@ -1,0 +1,154 @@
+"""Where each capture of a WARC file stands: the file is read through once, and its records are found by URL after.
+
+The index is a SQLite database that spills to disk and goes away when it is closed, so a file may have any size. A URL
+is looked up as it is, and where there is none, by its SURT: http or https, `www.` or none, parameters in any order.
+Of several captures the whole ones come first, then successes, then redirects, then the newest.
+"""
+
+import sqlite3
+import threading
+import zlib
+from collections.abc import Iterator
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from typing import Any
+
+import structlog
+from warcio.archiveiterator import ArchiveIterator
+from warcio.exceptions import ArchiveLoadFailed
+
+from sandcrawler.errors import ConfigurationError
+from sandcrawler.fetch.base import Refused
+from sandcrawler.fetch.surt import surt
+from sandcrawler.fetch.target import ANY_PORT, read
+from sandcrawler.fetch.warcrecord import Damaged, record
+
+KINDS = frozenset({"response", "revisit", "resource"})
+TABLE = "CREATE TABLE capture (url, surt, moment, code, kind, start, size, digest, first_url, first_moment, whole)"
+INSERT = "INSERT INTO capture VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+BEST = """
+    SELECT * FROM capture WHERE url = ?1 OR surt = ?2
+    ORDER BY url != ?1, whole DESC, code NOT BETWEEN 200 AND 299, code NOT IN (301, 302, 303, 307, 308),
+        moment DESC, start DESC
+    LIMIT 1"""
+FIRST = """
+    SELECT * FROM capture WHERE kind != 'revisit' AND (url = ?1 OR digest = ?3)
+    ORDER BY (url = ?1 AND moment = ?2) DESC, digest IS ?3 DESC, whole DESC
+    LIMIT 1"""
+# A file ends like this where its writer was stopped, or is no WARC at all.
+BROKEN = (ArchiveLoadFailed, Damaged, EOFError, OSError, ValueError, AttributeError, zlib.error)
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A capture: where it stands (`start`, `size`: bytes of the file), and what it refers to if it is a revisit."""
+
+    url: str
+    surt: str
+    moment: str
+    code: int
+    kind: str
+    start: int
+    size: int
+    digest: str | None
+    first_url: str | None
+    first_moment: str | None
+    whole: bool
+
+
+class WarcIndex:
+    """Captures by URL. Any thread may ask."""
+
+    def __init__(self, path: Path) -> None:
+        """Read the file through. ConfigurationError: there is none, or it has no capture that can be read."""
+        self.path = path
+        self._lock = threading.Lock()
+        self._rows = sqlite3.connect("", check_same_thread=False, isolation_level=None)
+        self._rows.execute(TABLE)
+        self._rows.execute("BEGIN")
+        damage = self._fill()
+        self._rows.execute("COMMIT")
+        for columns in ("url", "surt", "digest"):
+            self._rows.execute(f"CREATE INDEX by_{columns} ON capture ({columns})")
+        if not len(self):
+            self.close()
+            raise ConfigurationError(f"{path}: no capture can be read from it: {damage or 'it has no HTTP response'}")
+        if damage:
+            log.warning("warc-damaged", path=str(path), captures=len(self), reason=damage)
+
+    def _fill(self) -> str | None:
+        """Every record's row; what stopped it before the end of the file, if anything did."""
+        try:
+            with self.path.open("rb") as file:
+                for entry in entries(file):
+                    self._rows.execute(INSERT, astuple(entry))
+        except FileNotFoundError:
+            return "there is no such file"
+        except BROKEN as error:
+            return " ".join(f"{type(error).__name__}: {error}".split())[:400]
+        return None
+
+    def __len__(self) -> int:
+        return int(self._ask("SELECT count(*) FROM capture")[0][0])
+
+    def best(self, url: str) -> Entry | None:
+        """The best capture of a URL."""
+        found = self._ask(BEST, key(url), surt(url))
+        return Entry(*found[0]) if found else None
+
+    def first(self, revisit: Entry) -> Entry | None:
+        """The capture whose payload a revisit refers to: that URL at that moment, else those bytes, else that URL."""
+        found = self._ask(FIRST, key(revisit.first_url or revisit.url), revisit.first_moment, revisit.digest)
+        return Entry(*found[0]) if found else None
+
+    def close(self) -> None:
+        """Forget it."""
+        with self._lock:
+            self._rows.close()
+
+    def _ask(self, question: str, *values: str | None) -> list[Any]:
+        with self._lock:
+            return self._rows.execute(question, values).fetchall()
+
+
+def entries(file: Any) -> Iterator[Entry]:
+    """Every capture of an open file, in its order. What ends it early is raised (BROKEN)."""
+    iterator = ArchiveIterator(file, no_record_parse=True)
+    for found in iterator:
+        fields, url = found.rec_headers, found.rec_headers.get_header("WARC-Target-URI") or ""
+        if found.rec_type not in KINDS or not url.startswith(("http://", "https://")):
+            continue
+        try:
+            code = _code(found)
+        except Damaged:
+            continue
+        yield Entry(
+            url=key(url),
+            surt=surt(url),
+            moment=fields.get_header("WARC-Date") or "",
+            code=code,
+            kind=found.rec_type,
+            start=iterator.get_record_offset(),
+            size=iterator.get_record_length(),
+            digest=fields.get_header("WARC-Payload-Digest"),
+            first_url=fields.get_header("WARC-Refers-To-Target-URI"),
+            first_moment=fields.get_header("WARC-Refers-To-Date"),
+            whole=not fields.get_header("WARC-Truncated"),
+        )
+
+
+def _code(found: Any) -> int:
+    """The HTTP status; a revisit may come without a head, and then says that nothing has changed."""
+    if found.rec_type == "revisit" and not found.length:
+        return 304
+    return record(found).head().code
+
+
+def key(url: str) -> str:
+    """The URL as it would go over the wire, so that its spellings are one."""
+    try:
+        return read(url, more_ports=ANY_PORT).url
+    except Refused:
+        return url

@@ -1,0 +1,156 @@
+"""One record of a WARC, read where it stands: an HTTP head as bytes, then the body piece by piece.
+
+warcio finds and unpacks the record; heads are read here, so that their bytes stay what they were. Files come from
+anywhere: a head has a limit, and a block that is shorter than it says or not what its digest says is damaged.
+"""
+
+import base64
+import hashlib
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+from warcio.archiveiterator import ArchiveIterator
+from warcio.bufferedreaders import ChunkedDataReader
+from warcio.exceptions import ArchiveLoadFailed
+
+HEAD_BYTES = 1 << 18
+PIECE = 1 << 16
+STATUS_LINE = re.compile(rb"HTTP/\d\.\d +(\d{3})")
+
+Fields = tuple[tuple[str, str], ...]
+
+
+class Damaged(Exception):
+    """The record cannot be read, or is not whole, or is not what its digest says."""
+
+
+class Stream(Protocol):
+    """What is read from."""
+
+    def read(self, length: int) -> bytes: ...
+    def readline(self, length: int) -> bytes: ...
+
+
+@dataclass(frozen=True, slots=True)
+class HttpHead:
+    """`code`: the HTTP status; `headers` as latin-1 text, nothing lost."""
+
+    code: int
+    headers: Fields
+
+    def header(self, name: str) -> str:
+        """The first header of this name (any case), else an empty string."""
+        return next((value for key, value in self.headers if key.lower() == name), "")
+
+    def all(self, name: str) -> list[str]:
+        """Every value of this name."""
+        return [value for key, value in self.headers if key.lower() == name]
+
+
+def read_head(stream: Stream) -> HttpHead:
+    """An HTTP response's head, the stream left at the body. Damaged: it is none."""
+    first = stream.readline(HEAD_BYTES)
+    found = STATUS_LINE.match(first)
+    if not found:
+        raise Damaged(f"no HTTP response: {first[:40]!r}")
+    size, fields = len(first), list[tuple[bytes, bytes]]()
+    while (line := stream.readline(HEAD_BYTES)).strip(b"\r\n"):
+        size += len(line)
+        if size > HEAD_BYTES:
+            raise Damaged(f"an HTTP head of more than {HEAD_BYTES} bytes")
+        if line[:1] in (b" ", b"\t") and fields:
+            fields[-1] = (fields[-1][0], fields[-1][1] + b" " + line.strip())
+        else:
+            name, _, value = line.partition(b":")
+            fields.append((name.strip(), value.strip()))
+    return HttpHead(int(found[1]), tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in fields))
+
+
+class Block:
+    """A record's block: counted and hashed as it is read."""
+
+    def __init__(self, stream: Any, digest: str | None) -> None:
+        self._stream = stream
+        algorithm, _, self._wanted = (digest or "").partition(":")
+        self._hash = hashlib.new(algorithm) if algorithm in ("sha1", "sha256", "md5") and self._wanted else None
+
+    def read(self, length: int) -> bytes:
+        return self._noted(self._stream.read(length))
+
+    def readline(self, length: int) -> bytes:
+        return self._noted(self._stream.readline(length))
+
+    def check(self) -> None:
+        """After the last byte. Damaged: it is not what it should be."""
+        while self.read(PIECE):
+            pass
+        if getattr(self._stream, "limit", 1):
+            raise Damaged("the record ends before its end")
+        if self._hash and self._wanted.upper() not in (
+            base64.b32encode(self._hash.digest()).decode(),
+            self._hash.hexdigest().upper(),
+        ):
+            raise Damaged("the block is not what its digest says")
+
+    def _noted(self, data: bytes) -> bytes:
+        if self._hash:
+            self._hash.update(data)
+        return data
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A record that is being read. `size`: bytes of its block."""
+
+    kind: str
+    content_type: str
+    size: int
+    truncated: str | None
+    block: Block
+
+    def head(self) -> HttpHead:
+        """Its HTTP head; a `resource` has none, and is what a server would have sent with 200."""
+        if self.kind == "resource":
+            return HttpHead(200, (("Content-Type", self.content_type),))
+        return read_head(self.block)
+
+    def body(self, head: HttpHead) -> Iterator[bytes]:
+        """The body after the head, chunks undone, in pieces. Damaged where the record turns out to be so."""
+        chunked = "chunked" in head.header("transfer-encoding").lower()
+        stream = ChunkedDataReader(self.block) if chunked else self.block
+        while piece := stream.read(PIECE):
+            yield piece
+        self.block.check()
+
+
+@contextmanager
+def opened(path: Path, offset: int) -> Iterator[Record]:
+    """The record that begins at this byte of the file. Damaged: none does."""
+    with path.open("rb") as file:
+        yield record(_at(file, offset))
+
+
+def _at(file: BinaryIO, offset: int) -> Any:
+    file.seek(offset)
+    try:
+        return next(iter(ArchiveIterator(file, no_record_parse=True)))
+    except (ArchiveLoadFailed, StopIteration, EOFError, ValueError) as error:
+        raise Damaged(f"no WARC record: {error}") from error
+
+
+def record(found: Any) -> Record:
+    """warcio's record as ours. Damaged: its length makes no sense."""
+    fields = found.rec_headers
+    if found.length is None:
+        raise Damaged("a record without a length")
+    return Record(
+        kind=found.rec_type or "",
+        content_type=fields.get_header("Content-Type") or "",
+        size=int(found.length),
+        truncated=fields.get_header("WARC-Truncated"),
+        block=Block(found.raw_stream, fields.get_header("WARC-Block-Digest")),
+    )
