@@ -1,0 +1,134 @@
+"""What a site sees of two workers at once: whole workers on the memory broker, a real server that notes arrivals."""
+
+import json
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from urllib.parse import urlsplit
+
+import pytest
+
+from sandcrawler.config import Config
+from sandcrawler.demo.documents import Answer
+from sandcrawler.demo.server import Access, running
+from sandcrawler.memory import MemoryBroker
+from sandcrawler.names import Topic, request_key
+from sandcrawler.runtime import Message, Worker
+from sandcrawler.status import Status
+from sandcrawler.workers import ingest
+from tests.runtime.workers import Running, eventually
+
+GAP = 0.3
+REQUESTS, RESULTS = Topic.REQUESTS_DAILY.named("dev"), Topic.RESULTS.named("dev")
+Arrivals = list[tuple[float, Access]]
+
+
+class Two:
+    """Two ingest workers of one group, and what the web saw of them."""
+
+    def __init__(self, broker: MemoryBroker, arrivals: Arrivals) -> None:
+        self.broker, self.arrivals = broker, arrivals
+
+    def answer(self, urls: Sequence[str], seconds: float = 60) -> list[dict[str, object]]:
+        """The results of these requests."""
+        for url in urls:
+            value = json.dumps({"ingest_type": "html", "base_url": url}).encode()
+            self.broker.append(Message(REQUESTS, request_key(url), value))
+        eventually(lambda: len(self.broker.records(RESULTS)) >= len(urls), seconds)
+        return [json.loads(record.value or b"") for record in self.broker.records(RESULTS)]
+
+    def by_host(self) -> dict[str, Arrivals]:
+        found: dict[str, Arrivals] = defaultdict(list)
+        for moment, access in sorted(self.arrivals, key=lambda each: each[0]):
+            found[urlsplit(access.url).hostname or ""].append((moment, access))
+        return found
+
+
+@contextmanager
+def two_workers(site: Sequence[Answer], **settings: object) -> Iterator[Two]:
+    arrivals: Arrivals = []
+    broker = MemoryBroker({REQUESTS: 12, RESULTS: 1, "dead": 1})
+    with running(site, log=lambda access: arrivals.append((time.monotonic(), access))) as web:
+        workers = []
+        for name in ("one", "two"):
+            config = Config(
+                fetch_connect_to=web.connect_to,  # type: ignore[arg-type]
+                fetch_allow_addresses="127.0.0.0/8",  # type: ignore[arg-type]
+                fetch_user_agent=f"sandcrawler-{name}/1",
+                fetch_host_gap=GAP,
+                fetch_host_parallel=16,
+                extract_processes=1,
+                **settings,  # type: ignore[arg-type]
+            )
+            consumer = broker.consumer("ingest", [REQUESTS])
+            workers.append(Running(Worker(name, consumer, broker.producer(), ingest(config), "dead")))
+        try:
+            eventually(lambda: _shared(broker, workers), 60)
+            yield Two(broker, arrivals)
+        finally:
+            for worker in workers:
+                worker.end()
+
+
+def _shared(broker: MemoryBroker, workers: list[Running]) -> bool:
+    """Whether both workers are up and hold all partitions between them."""
+    for worker in workers:
+        if worker.error:
+            raise worker.error
+    owners = broker.owners("ingest")
+    return len(owners) == 12 and len(set(owners.values())) == 2
+
+
+def plain(host: str, path: str, status: int = 200, **more: object) -> Answer:
+    return Answer(url=f"http://{host}/{path}", status=status, type="text/plain", body=b"words", **more)  # type: ignore[arg-type]
+
+
+def test_one_host_is_served_by_one_worker_at_its_pace() -> None:
+    hosts = [f"site{n}.example.org" for n in range(50)]
+    site = [plain(host, str(n)) for host in hosts for n in range(3)]
+    with two_workers(site) as two:
+        results = two.answer([answer.url for answer in site])
+    assert {result["status"] for result in results} == {Status.WRONG_MIMETYPE}
+    seen = two.by_host()
+    assert seen.keys() == set(hosts)
+    agents = {host: {access.user_agent for _, access in arrivals} for host, arrivals in seen.items()}
+    assert all(len(each) == 1 for each in agents.values())
+    assert len(set.union(*agents.values())) == 2
+    for host, arrivals in seen.items():
+        assert [urlsplit(access.url).path for _, access in arrivals].count("/robots.txt") == 1, host
+        moments = [moment for moment, _ in arrivals]
+        # A start is paced to the millisecond; on its way, a request may be held up by a busy machine.
+        assert (moments[-1] - moments[0]) > (len(moments) - 1) * GAP - 0.15, host
+
+
+def test_sixteen_documents_at_once_keep_the_gap() -> None:
+    urls = [plain("one.example.org", str(n)) for n in range(16)]
+    with two_workers(urls) as two:
+        two.answer([answer.url for answer in urls])
+    moments = [moment for moment, _ in two.by_host()["one.example.org"]]
+    assert len(moments) == 17
+    gaps = [later - earlier for earlier, later in pairwise(moments)]
+    assert sum(gap > 0.8 * GAP for gap in gaps) >= len(gaps) - 2, gaps
+    assert moments[-1] - moments[0] > 16 * GAP - 0.15
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_h50_after_a_refusal_nobody_asks_for_as_long_as_the_host_wants(
+    status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SANDCRAWLER_THROTTLE_BASE", "1")  # so that the host's own wish is what decides
+    host = "busy.example.org"
+    site = [plain(host, "0", status, headers={"Retry-After": "3"}), *(plain(host, str(n)) for n in range(1, 12))]
+    with two_workers(site) as two:
+        results = two.answer([answer.url for answer in site])
+    arrivals = two.by_host()[host]
+    refused = next(moment for moment, access in arrivals if access.status == status)
+    after = [moment - refused for moment, _ in arrivals if moment > refused]
+    # Requests that were on their way are answered; then there is silence for three seconds, from either worker.
+    assert after
+    assert min(after) > 2.9
+    said = [result["status"] for result in results]
+    assert said.count(Status.HOST_BACKOFF) == 1
+    assert said.count(Status.WRONG_MIMETYPE) == 11
