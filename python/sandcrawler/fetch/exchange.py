@@ -5,12 +5,13 @@ are one. aiohttp undoes the chunked transfer coding, so the header that announce
 it would look for chunks in a body that has none.
 """
 
+import asyncio
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 import aiohttp
 
-from sandcrawler.fetch.base import Exchange
+from sandcrawler.fetch.base import Exchange, Take
 from sandcrawler.status import Status
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ TRUNCATED = {
     Status.TRUNCATED_BODY: "disconnect",
 }
 UNSPECIFIED = "unspecified"
-TIME = "time"
+SMALL_BODY = 1 << 16
+DRAIN_SECONDS = 2.0
 
 
 class Response(aiohttp.ClientResponse):
@@ -58,6 +60,29 @@ def exchange(response: aiohttp.ClientResponse, url: str, when: datetime) -> Exch
 def truncated(response: aiohttp.ClientResponse, status: Status) -> str | None:
     """Why the body of a response that is done with is not whole, or None where it is."""
     return None if response.content.at_eof() else TRUNCATED.get(status, UNSPECIFIED)
+
+
+async def drain(response: aiohttp.ClientResponse, take: Take | None) -> None:
+    """Read a redirect's small body, so that the connection can be used again; else the connection goes.
+
+    A body of unknown length is read for the recorder alone, for a moment: nothing else depends on it.
+    """
+    length = response.content_length
+    if (length is None and take is None) or (length or 0) > SMALL_BODY:
+        response.close()
+        return
+    try:
+        async with asyncio.timeout(DRAIN_SECONDS):
+            size = 0
+            async for piece in response.content.iter_any():
+                size += len(piece)
+                if take:
+                    take.feed(piece)
+                if size > SMALL_BODY:
+                    response.close()
+                    return
+    except (aiohttp.ClientError, OSError, TimeoutError):
+        response.close()
 
 
 def head(first: bytes, fields: list[tuple[bytes, bytes]]) -> bytes:

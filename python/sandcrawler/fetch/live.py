@@ -33,8 +33,6 @@ from sandcrawler.fetch.watch import Watch
 from sandcrawler.model import Capture
 from sandcrawler.status import Status
 
-SMALL_BODY = 1 << 16  # a redirect's body is read, and the connection used again, if it says it is no larger
-
 
 class Fetcher:
     """One worker's client: connections, names, and the state of every host. Use as an async context manager."""
@@ -190,7 +188,7 @@ class Session:
         if host.heard(response.status, retry_after(answer.header("retry-after"))):
             return _throttled(answer, host.governor.remaining())
         if response.status in REDIRECTS:
-            await _drain(response, take)
+            await exchange.drain(response, take)
             return answer
         try:
             return judged(answer, await self._body(response, take))
@@ -224,19 +222,6 @@ class Session:
         if self._fetcher.watch:
             self._fetcher.watch("*", f"the body came after another {seconds:.3f} s")
         return body.finish()
-
-
-async def _drain(response: aiohttp.ClientResponse, take: Take | None) -> None:
-    """Read a redirect's small body, so that the connection can be used again; else the connection goes."""
-    if response.content_length is None or response.content_length > SMALL_BODY:
-        response.close()
-        return
-    try:
-        body = await response.read()
-        if take:
-            take.feed(body)
-    except (aiohttp.ClientError, OSError):
-        response.close()
 
 
 def _throttled(answer: Capture, seconds: float) -> Capture:

@@ -42,6 +42,7 @@ def warcinfo(config: Config) -> dict[str, str]:
         "format": "WARC File Format 1.1",
         "conformsTo": "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
         "http-header-user-agent": config.fetch_user_agent,
+        "robots": "obey" if config.fetch_robots else "ignore",
         "sandcrawler-settings": " ".join(f"{name}={getattr(config, name)}" for name in SETTINGS),
     }
 

@@ -36,6 +36,7 @@ def test_a_page_is_a_warcinfo_a_response_and_its_request(tmp_path: Path) -> None
     assert checked(tmp_path / "made.warc.gz")
     assert b"software: sandcrawler/" in info.body
     assert b"http-header-user-agent: sandcrawler/" in info.body
+    assert b"robots: ignore" in info.body, "as the settings of these tests have it"
     assert response.body == PAGE
     assert (response.url, response.status) == (f"{HOST}/a", "200 X")
     assert response.fields["WARC-IP-Address"] == "127.0.0.1"
@@ -131,6 +132,18 @@ def test_a_document_that_came_twice_stands_in_full_twice() -> None:
     taped = tape({f"{HOST}/a": reply(PAGE), f"{HOST}/b": reply(PAGE)}, f"{HOST}/a", f"{HOST}/b")
     assert [taped.member(n).url for n in (0, 1)] == [f"{HOST}/a", f"{HOST}/b"]
     assert [taped.member(n).body for n in (0, 1)] == [PAGE, PAGE]
+
+
+def test_the_body_of_a_redirect_is_there_too() -> None:
+    async def dripping(_: Request, writer: Any) -> None:
+        writer.write(b"HTTP/1.1 302 X\r\nLocation: /c\r\n\r\nsome")
+        await asyncio.sleep(30)
+
+    chunks = b"HTTP/1.1 302 X\r\nLocation: /b\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nmoved\r\n0\r\n\r\n"
+    taped = tape({f"{HOST}/a": chunks, f"{HOST}/b": dripping, f"{HOST}/c": reply(PAGE)}, f"{HOST}/a")
+    assert taped.captures[0].body == PAGE
+    assert [record.body for record in taped.of("response")] == [b"moved", b"some", PAGE]
+    assert [record.fields.get("WARC-Truncated") for record in taped.of("response")] == [None, "unspecified", None]
 
 
 def test_an_error_page_is_recorded_too() -> None:
