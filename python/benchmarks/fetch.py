@@ -19,7 +19,7 @@ import aiohttp
 from sandcrawler.config import Config
 from sandcrawler.extract.sniff import file_meta
 from sandcrawler.fetch.live import Fetcher
-from sandcrawler.fetch.resources import capture_resources
+from sandcrawler.fetch.resources import Bounds, capture_resources
 from sandcrawler.model import WantedResource
 from sandcrawler.status import Status
 
@@ -107,7 +107,7 @@ async def resources(port: int, parallel: int) -> float:
     ]
     async with Fetcher(config(port)) as fetcher, fetcher.session() as session:
         start = time.perf_counter()
-        found, missing = await capture_resources(session, wanted, time.monotonic() + 60, parallel)
+        found, missing = await capture_resources(session, wanted, time.monotonic() + 60, Bounds(parallel))
         if missing or len(found) != RESOURCES:
             raise RuntimeError(missing)
         return time.perf_counter() - start

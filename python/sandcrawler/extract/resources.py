@@ -18,7 +18,8 @@ from sandcrawler.extract.document import Document
 from sandcrawler.extract.stylesheets import css_resources
 from sandcrawler.extract.urls import resolve
 from sandcrawler.extract.xpath import elements
-from sandcrawler.model import ResourceType, WantedResource
+from sandcrawler.model import Extracted, Page, ResourceType, WantedResource
+from sandcrawler.status import Status
 
 _LAZY = ("data-src", "data-original", "data-lazy-src", "data-lazy", "data-original-src", "data-orig-file", "data-url")
 _LAZY_SETS = ("data-srcset", "data-lazy-srcset", "data-original-set")
@@ -104,6 +105,13 @@ def list_resources(document: Document, rules: ResourceRules) -> tuple[tuple[Want
         else:
             wanted[url] = WantedResource.model_construct(url=url, resource_type=kind)
     return tuple(wanted.values()), len(filtered)
+
+
+def extract_css(page: Page, rules: ResourceRules) -> Extracted:
+    """What a style sheet asks for, as `wanted`; its rules know it by its own URL."""
+    asked = css_resources(page.body.decode("utf-8", "replace"), page.url)
+    wanted = tuple(each for each in asked if not rules.blocks(each.url, page.url, each.resource_type))
+    return Extracted(Status.SUCCESS, wanted=wanted, filtered=len(asked) - len(wanted))
 
 
 def _asked(document: Document) -> Iterator[tuple[str, ResourceType | None]]:

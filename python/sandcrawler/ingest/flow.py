@@ -7,7 +7,7 @@ The web's faults end here as a status. What is raised from here is a fault of ou
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,13 +16,13 @@ from sandcrawler.extract.refresh import refreshed
 from sandcrawler.extract.sniff import file_meta
 from sandcrawler.fetch.base import Fetcher, Session
 from sandcrawler.fetch.recording import Recording
-from sandcrawler.fetch.resources import capture_resources
+from sandcrawler.fetch.resources import Bounds, capture_resources
 from sandcrawler.fetch.target import location
 from sandcrawler.ingest.archive import NO_ARCHIVE, Archive
 from sandcrawler.ingest.base import HTML_TYPES, Kind
 from sandcrawler.ingest.kinds import KINDS
 from sandcrawler.ingest.outcome import Findings, Outcome, Trail, conclude, merge
-from sandcrawler.model import Capture, Extracted, FileMeta, Follow, IngestRequest, NextHop, Page
+from sandcrawler.model import Capture, Extracted, FileMeta, Follow, IngestRequest, NextHop, Page, WantedResource
 from sandcrawler.status import KEPT, WALLS, Scope, Status, verdict
 
 # The longest base_url that a row can be keyed by, in UTF-8 bytes.
@@ -110,9 +110,12 @@ class Flow:
         if len(extracted.wanted) > limit:
             text = f"{len(extracted.wanted)} sub-resources are wanted, the limit is {limit}"
             return Findings(Status.TOO_MANY_RESOURCES, text, found.file_meta, extracted)
-        got, missing = await capture_resources(
-            session, extracted.wanted, deadline, self.config.ingest_resources_parallel
-        )
+
+        async def linked(sheet: Page) -> Sequence[WantedResource]:
+            return (await self.extract("css", sheet)).wanted
+
+        bounds = Bounds(self.config.ingest_resources_parallel, limit)
+        got, missing = await capture_resources(session, extracted.wanted, deadline, bounds, linked)
         return Findings(found.status, found.error_message, found.file_meta, extracted, got, missing)
 
 

@@ -28,7 +28,10 @@ STEPS: Mapping[str, str] = {
     "pdf": "sandcrawler.extract.pdf:extract_pdf",
     "xml-link": "sandcrawler.extract.html:extract_xml_link",
     "pdf-link": "sandcrawler.extract.html:extract_pdf_link",
+    "css": "sandcrawler.extract.resources:extract_css",
 }
+# Those that also need the rules for sub-resources.
+WITH_RULES = frozenset({"extract_html", "extract_css"})
 # Pages of one child before it is replaced, and between two clearings of its parsers' caches.
 TASKS = 400
 TASKS_BETWEEN_CLEARINGS = 50
@@ -150,7 +153,7 @@ def _run(target: str, page: Page) -> Extracted:
     """Call an extractor of STEPS in this process."""
     module, _, name = target.partition(":")
     function = getattr(import_module(module), name)
-    answer = function(page, _child["rules"]) if name == "extract_html" else function(page)
+    answer = function(page, _child["rules"]) if name in WITH_RULES else function(page)
     _child["seen"] += 1
     if _child["seen"] % TASKS_BETWEEN_CLEARINGS == 0:
         import_module("sandcrawler.extract.fulltext").forget()

@@ -6,7 +6,6 @@ import time
 import pytest
 import trafilatura
 from lxml import etree
-from pages import HEADLINE, SENTENCES, metas, page, prose, references, sections
 
 from sandcrawler.extract.blocks import list_blocks
 from sandcrawler.extract.document import parse
@@ -15,6 +14,7 @@ from sandcrawler.extract.html import extract_html
 from sandcrawler.extract.tei import AGENT
 from sandcrawler.model import Biblio, HtmlBody, Page
 from sandcrawler.status import Status
+from tests.extract.pages import HEADLINE, SENTENCES, metas, page, prose, references, sections
 
 URL = "https://journal.example.org/a/1"
 TEI = {"t": "http://www.tei-c.org/ns/1.0"}

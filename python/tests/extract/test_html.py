@@ -8,12 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lxml import etree
-from pages import ABSTRACT, HEADLINE, metas, page, prose, references, sections
 
 from sandcrawler.extract.html import extract_html, extract_pdf_link, extract_xml_link
 from sandcrawler.model import Extracted, IngestWebResult, Page
 from sandcrawler.status import KEPT, Scope, Status, verdict
 from sandcrawler.wire import encode
+from tests.extract.pages import ABSTRACT, HEADLINE, metas, page, prose, references, sections
 
 URL = "https://journal.example.org/a/1"
 FULL = page(

@@ -1,7 +1,6 @@
 """Links to better documents: waiting pages, and full texts in three forms."""
 
 import pytest
-from pages import ABSTRACT, HEADLINE, metas, page, prose
 
 from sandcrawler.extract.document import parse
 from sandcrawler.extract.html import extract_html, extract_pdf_link, extract_xml_link
@@ -9,6 +8,7 @@ from sandcrawler.extract.links import FINDERS, find_follow
 from sandcrawler.extract.platform import find_platform
 from sandcrawler.extract.refresh import find_refresh
 from sandcrawler.model import Biblio, Follow, Page
+from tests.extract.pages import ABSTRACT, HEADLINE, metas, page, prose
 
 HOST = "https://journal.example.org"
 URL = f"{HOST}/index.php/sb/article/view/7"

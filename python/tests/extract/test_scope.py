@@ -3,11 +3,11 @@
 from typing import NamedTuple
 
 import pytest
-from pages import ABSTRACT, HEADLINE, metas, page, prose, references, sections
 
 from sandcrawler.extract.html import extract_html
 from sandcrawler.model import Page
 from sandcrawler.status import HIDING, Scope
+from tests.extract.pages import ABSTRACT, HEADLINE, metas, page, prose, references, sections
 
 HOST = "https://journal.example.org"
 DOI = {"doi": "10.5555/nest.1"}

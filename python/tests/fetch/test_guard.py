@@ -13,7 +13,7 @@ from sandcrawler.config import Config
 from sandcrawler.fetch.address import refusal
 from sandcrawler.fetch.connect import SystemResolver
 from sandcrawler.fetch.live import Fetcher
-from sandcrawler.fetch.resources import capture_resources
+from sandcrawler.fetch.resources import Bounds, capture_resources
 from sandcrawler.model import WantedResource
 from sandcrawler.status import Status
 
@@ -218,7 +218,7 @@ def test_h43_nor_does_a_sub_resource() -> None:
             async with Fetcher(config) as fetcher, fetcher.session() as session:
                 url = f"http://127.0.0.1:{canary.port}/x.png"
                 found, missing = await capture_resources(
-                    session, [WantedResource(url=url, resource_type="image")], time.monotonic() + 5, 4
+                    session, [WantedResource(url=url, resource_type="image")], time.monotonic() + 5, Bounds(4)
                 )
             assert found == ()
             assert [each.status for each in missing] == [Status.BLOCKED_ADDRESS]

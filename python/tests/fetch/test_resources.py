@@ -4,12 +4,15 @@ import asyncio
 import gzip
 import hashlib
 import time
+from collections.abc import Sequence
 from typing import Any
 
+from sandcrawler import model
 from sandcrawler.extract.sniff import file_meta
+from sandcrawler.extract.stylesheets import css_resources
 from sandcrawler.fetch.cdx import cdx_row
 from sandcrawler.fetch.live import Fetcher
-from sandcrawler.fetch.resources import capture_resources
+from sandcrawler.fetch.resources import Bounds, capture_resources
 from sandcrawler.model import MissingResource, WantedResource, WebResource
 from sandcrawler.status import Status
 
@@ -23,7 +26,7 @@ async def gathered(
     web: Web, wanted: list[WantedResource], parallel: int = 8, seconds: float = 10, **more: Any
 ) -> tuple[tuple[WebResource, ...], tuple[MissingResource, ...]]:
     async with Fetcher(web.config(**more)) as fetcher, fetcher.session() as session:
-        return await capture_resources(session, wanted, time.monotonic() + seconds, parallel)
+        return await capture_resources(session, wanted, time.monotonic() + seconds, Bounds(parallel))
 
 
 def image(url: str) -> WantedResource:
@@ -143,5 +146,35 @@ def test_the_row_of_an_index() -> None:
         assert (row.mimetype, row.status_code, row.etag, row.last_modified) == ("text/html", 200, '"1"', "then")
         assert row.datetime == capture.when.strftime("%Y%m%d%H%M%S")
         assert len(row.sha1b32) == 32
+
+    run(work())
+
+
+def test_what_style_sheets_ask_for_is_fetched_one_level_deep_and_within_the_limit() -> None:
+    async def work() -> None:
+        css = {
+            f"{SITE}/css/a.css": b"@import 'b.css'; h1 { background: url(../figure.png) } h2 { src: url(bg.png) }",
+            f"{SITE}/css/b.css": b"p { background: url(deeper.png) }",
+        }
+        pages: dict[str, Page] = {url: reply(text, content_type="text/css") for url, text in css.items()}
+        pages |= {f"{SITE}/{name}": reply(PNG, content_type="image/png") for name in ("figure.png", "css/bg.png")}
+        wanted = [WantedResource(url=f"{SITE}/css/a.css", resource_type="stylesheet"), image(f"{SITE}/figure.png")]
+        async with Web(pages) as web, Fetcher(web.config()) as fetcher, fetcher.session() as session:
+            deadline = time.monotonic() + 10
+
+            async def linked(sheet: model.Page) -> Sequence[WantedResource]:
+                return css_resources(sheet.body.decode(), sheet.url)
+
+            found, missing = await capture_resources(session, wanted, deadline, Bounds(8), linked)
+            assert [each.url.removeprefix(SITE) for each in found] == [
+                "/css/a.css",
+                "/figure.png",
+                "/css/b.css",
+                "/css/bg.png",
+            ]
+            assert not missing
+            found, missing = await capture_resources(session, wanted, deadline, Bounds(8, most=3), linked)
+            assert len(found) == 3
+            assert [(each.url, each.status) for each in missing] == [(f"{SITE}/css/bg.png", Status.TOO_MANY_RESOURCES)]
 
     run(work())
