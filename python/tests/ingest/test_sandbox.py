@@ -59,7 +59,7 @@ def importable(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def config(**settings: object) -> Config:
-    return Config(**{"extract_processes": 2, "extract_seconds": 4, "extract_bytes": 1024 * MIB, **settings})
+    return Config(**{"extract_processes": 2, "extract_seconds": 10, "extract_bytes": 1024 * MIB, **settings})
 
 
 def test_a_hostile_page_becomes_a_status_and_its_neighbours_do_not_notice() -> None:
