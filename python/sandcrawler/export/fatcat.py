@@ -104,7 +104,9 @@ def webcapture(group: list[Row], archive: str) -> Entity | None:
 def file(group: list[Row], archive: str) -> Entity | None:
     """One XML or PDF with every place where it was found, each place's newest capture first."""
     first = group[0]
-    urls = {(url["rel"], url["url"]): url for row in group for url in (_web(row), _archived(row, archive))}
+    urls: dict[str, Entity] = {}
+    for url in (url for row in group for url in (_web(row), _archived(row, archive))):
+        urls.setdefault(url["url"], url)
     return {
         "md5": first["md5hex"],
         "sha1": first["terminal_sha1hex"],
@@ -144,10 +146,8 @@ def _archived(row: Row, archive: str) -> Entity:
 
 
 def _web(row: Row) -> Entity:
-    asked = _requests([row])
-    said = next((request["rel"] for request in asked if isinstance(request.get("rel"), str)), None)
-    by_doi = any(request.get("link_source") == "doi" for request in asked)
-    return {"rel": said or (DOI_REL if by_doi else USUAL_REL), "url": row["terminal_url"]}
+    said = (request.get("rel") or (request.get("link_source") == "doi" and DOI_REL) for request in _requests([row]))
+    return {"rel": next((rel for rel in said if isinstance(rel, str)), USUAL_REL), "url": row["terminal_url"]}
 
 
 def _requests(group: list[Row]) -> list[dict[str, Any]]:
