@@ -12,30 +12,39 @@ from typing import Any
 from urllib.parse import urlencode
 
 from sandcrawler.sources.http import Client, Failure, HttpError
-from sandcrawler.sources.w3c.settings import API
+from sandcrawler.sources.w3c.settings import API, W3cGovernor
 
 Resource = Mapping[str, Any]
+THROTTLED = W3cGovernor.THROTTLE_ERRORS
 
 
 def href_of(resource: Resource, rel: str = "self") -> str | None:
     """Where a resource's link of this name leads, if it has just one such link."""
-    link = resource.get("_links", {}).get(rel)
+    link = _mapping(resource.get("_links")).get(rel)
     href = link.get("href") if isinstance(link, dict) else None
     return href if isinstance(href, str) and href else None
 
 
 def links(page: Resource, rel: str) -> list[dict[str, Any]]:
     """The entries of a list page: {href, title}. An empty list has no such key at all."""
-    entries = page.get("_links", {}).get(rel) or []
-    return [entry for entry in entries if isinstance(entry, dict) and isinstance(entry.get("href"), str)]
+    entries = _mapping(page.get("_links")).get(rel)
+    return [
+        entry
+        for entry in (entries if isinstance(entries, list) else ())
+        if isinstance(entry, dict) and isinstance(entry.get("href"), str)
+    ]
 
 
 def embedded(page: Resource) -> Iterator[tuple[str, Resource]]:
     """The resources that a page brings along, with their addresses."""
-    for group in page.get("_embedded", {}).values():
+    for group in _mapping(page.get("_embedded")).values():
         for resource in group if isinstance(group, list) else [group]:
             if isinstance(resource, dict) and (href := href_of(resource)):
                 yield href, resource
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 class Api:
@@ -47,6 +56,7 @@ class Api:
         self._lock = threading.Lock()
         self._known: dict[str, Resource] = {}
         self._asked: dict[str, Future[Resource]] = {}
+        self._broken: dict[str, HttpError] = {}
 
     def read(self, href: str) -> Resource:
         """A resource or list page, asked for anew. HttpError where it cannot be had."""
@@ -62,8 +72,10 @@ class Api:
         return self.read(f"{API}/specifications?{urlencode(query)}")
 
     def resource(self, href: str) -> Resource:
-        """A resource, from memory where it is known. HttpError where it cannot be had."""
+        """A resource, from memory where it is known. HttpError where it cannot be had; what is gone stays gone."""
         with self._lock:
+            if href in self._broken:
+                raise self._broken[href]
             if href in self._known:
                 self.saved += 1
                 return self._known[href]
@@ -75,6 +87,9 @@ class Api:
         try:
             value = self.read(href)
         except BaseException as error:
+            # Known before anybody else can ask again, or two threads that want one dead resource ask twice.
+            if isinstance(error, HttpError) and error.status not in {None, *THROTTLED}:
+                self._broken[href] = error
             mine.set_exception(error)
             raise
         else:
@@ -84,6 +99,11 @@ class Api:
         finally:
             with self._lock:
                 del self._asked[href]
+
+    def forget(self) -> None:
+        """Ask anew for what was gone or broken."""
+        with self._lock:
+            self._broken.clear()
 
     def learn(self, href: str, resource: Resource) -> None:
         """Keep a resource in memory."""

@@ -39,16 +39,20 @@ EVERY_VERSION = {"status": "status", "formattedref": "formattedref", "date": "da
 
 def url_of(resource: Resource) -> str:
     """The publication's URL. ValueError where it has none."""
-    url = resource.get("uri") or resource.get("shortlink")
-    if not isinstance(url, str) or not url:
+    url = _url(resource)
+    if url is None:
         raise ValueError("neither uri nor shortlink")
     return url
 
 
+def _url(resource: Resource) -> str | None:
+    url = resource.get("uri") or resource.get("shortlink")
+    return url if isinstance(url, str) else None
+
+
 def specification(resource: Resource, editions: Iterable[Resource]) -> Record:
     """The record of a specification, with its versions as editions, newest first."""
-    relations = [related("hasEdition", edition) for edition in editions]
-    return _record(resource, SPECIFICATION_SERIES, [PUBLISHER], relations)
+    return _record(resource, SPECIFICATION_SERIES, [PUBLISHER], related("hasEdition", editions))
 
 
 def version(  # noqa: PLR0913  (the five lists that the API keeps apart)
@@ -63,9 +67,9 @@ def version(  # noqa: PLR0913  (the five lists that the API keeps apart)
     """The record of a version: `of` is its specification, `groups` the names of those that deliver it."""
     contributors = [PUBLISHER, *map(_editor, editors), *map(_group, groups)]
     relations = [
-        *([related("editionOf", of)] if of else []),
-        *(related("obsoletes", each) for each in predecessors),
-        *(related("updatedBy", each, "errata") for each in successors),
+        *related("editionOf", [of] if of else []),
+        *related("obsoletes", predecessors),
+        *related("updatedBy", successors, "errata"),
     ]
     status = resource.get("status")
     own: dict[str, Any] = {"formattedref": {"content": f"W3C {identifier(url_of(resource))}"}}
@@ -76,10 +80,11 @@ def version(  # noqa: PLR0913  (the five lists that the API keeps apart)
     return ordered({**_record(resource, status, contributors, relations), **own})
 
 
-def related(kind: str, target: Resource, description: str | None = None) -> dict[str, Any]:
-    """A relation to another publication."""
+def related(kind: str, targets: Iterable[Resource], description: str | None = None) -> list[dict[str, Any]]:
+    """Relations to other publications; those that have no URL cannot be named."""
     said = {"description": {"content": description}} if description else {}
-    return {"type": kind, **said, "bibitem": _names(target)}
+    named = (target for target in targets if _url(target))
+    return [{"type": kind, **said, "bibitem": _names(target)} for target in named]
 
 
 def _record(resource: Resource, status: str | None, contributors: list[Any], relations: list[Any]) -> Record:

@@ -36,6 +36,7 @@ class Realizer:
         with self._lock:
             self.skipped.clear()
             self.throttled.clear()
+        self.api.forget()
         self.governor.reset()
 
     def stopping(self) -> bool:

@@ -63,9 +63,7 @@ class Harvest:
     ) -> None:
         self.clock = Clock()
         self.client = Client("tests", sleeper=self.clock.sleep)
-        self.governor = W3cGovernor(
-            clock=self.clock, sleeper=self.clock.sleep, jitter=lambda _: 0.0, environ=environ
-        )
+        self.governor = W3cGovernor(clock=self.clock, sleeper=self.clock.sleep, jitter=lambda _: 0.0, environ=environ)
         self.keeper = Keeper(folder, form, ledger)
         self.crawl = Crawl(
             Api(self.client, base),
