@@ -129,7 +129,7 @@ def oai_requests(
         rows = ((record.identifier or "?", record) for record in page.records)
         count += emit(make(rows, maker.draft, seen, report), queue if publish else None)
         if page.broken:
-            report.leave_out(f"page {harvest.state.pages}", page.broken)
+            report.leave_out(f"page {harvest.state.pages + (page.token is None)}", page.broken)
         if state:
             oai.save(state, harvest.state)
     conclude(report, count if publish else None)

@@ -66,7 +66,8 @@ def parse(body: bytes) -> Page:
     error_element = root.find(f"{OAI}error")
     if error_element is not None:
         return Page((), error=(error_element.get("code", ""), (error_element.text or "").strip()), broken=broken)
-    token = root.find(f"{OAI}ListRecords/{OAI}resumptionToken")
+    # Where the page is broken, the repaired tree may have the token anywhere.
+    token = root.find(f".//{OAI}resumptionToken" if broken else f"{OAI}ListRecords/{OAI}resumptionToken")
     records = tuple(map(_record, root.iterfind(f"{OAI}ListRecords/{OAI}record")))
     if broken:  # the last one may be cut
         records = records[:-1]
