@@ -83,6 +83,11 @@ def scalar(text: str) -> str:
     return dump({"k": text}).removeprefix("---\nk: ").removesuffix("\n")
 
 
+def is_text(written: str) -> bool:
+    """Whether a reader takes a scalar, in single quotes or plain and simple, for a text."""
+    return written.startswith("'") or (SIMPLE.fullmatch(written) is not None and _style(written) is None)
+
+
 def load(text: str | bytes) -> Any:
     """The value of a YAML document. Dates stay texts. ValueError where it is none."""
     try:

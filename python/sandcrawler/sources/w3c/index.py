@@ -8,6 +8,7 @@ the cache, and opened as it is while the index stays the same. A row's file is r
 import hashlib
 import json
 import os
+import re
 import sqlite3
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -18,17 +19,23 @@ from typing import Any, Self
 
 from sandcrawler.errors import ConfigurationError
 from sandcrawler.sources.w3c.pubid import Pubid, of_index
-from sandcrawler.sources.yamltext import load, scalar
+from sandcrawler.sources.yamltext import is_text, load, scalar
 
 INDEX_NAME = "index-v2.yaml"
-VERSION = 1
+VERSION = 2
+
+# A row as this project and the published data sets write it; what is quoted has no quote within.
+SCALAR = r"('[^'\n]*'|[A-Za-z0-9][A-Za-z0-9_./+-]*)"
+USUAL = re.compile(
+    rf"- :id:\n +_type: (pubid:w3c:[a-z-]+)\n +number: {SCALAR}\n(?: +date: '([0-9]+)'\n)? +:file: {SCALAR}\n"
+)
 
 SCHEMA = """
 CREATE TABLE row (id TEXT PRIMARY KEY, number TEXT, folded TEXT, kind TEXT, date TEXT, file TEXT) WITHOUT ROWID;
-CREATE INDEX by_number ON row (number);
+CREATE INDEX by_number ON row (number, kind);
 CREATE INDEX by_folded ON row (folded, kind);
 """
-BY_NUMBER = "SELECT kind, number, date, file FROM row WHERE number = ?"
+BY_NUMBER = "SELECT kind, number, date, file FROM row WHERE number = ? AND kind = ?"
 BY_FOLDED = "SELECT kind, number, date, file FROM row WHERE folded = ? AND kind = ?"
 
 
@@ -48,10 +55,23 @@ def read_rows(path: Path) -> Iterator[Row]:
             for line in filter(None, map(bytes.strip, text.splitlines())):
                 yield _row(json.loads(line))
         else:
-            for value in load(text) or []:
+            for value in _usual(text.decode()) or load(text) or []:
                 yield _row({str(key).removeprefix(":"): each for key, each in value.items()})
     except (ValueError, TypeError, AttributeError, KeyError) as error:
         raise ConfigurationError(f"{path}: not an index of W3C publications: {error}") from error
+
+
+def _usual(text: str) -> list[dict[str, Any]] | None:
+    """The rows where all are laid out as everybody writes them, in a tenth of the time that YAML in general takes."""
+    place, rows = len("---\n"), []
+    while row := USUAL.match(text, place):
+        kind, number, date, file = row.groups()
+        if not (is_text(number) and is_text(file)):
+            return None
+        dated = {"date": date} if date else {}
+        rows.append({"id": {"_type": kind, "number": number.strip("'"), **dated}, "file": file.strip("'")})
+        place = row.end()
+    return rows if place == len(text) and text.startswith("---\n") else None
 
 
 def _row(value: dict[str, Any]) -> Row:
@@ -101,9 +121,9 @@ class Index:
                 return cls.of(read_rows(path))
         return cls(sqlite3.connect(f"{built.as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False))
 
-    def numbered(self, number: str) -> list[Row]:
-        """The rows of exactly this number."""
-        return [_of_record(record) for record in self._database.execute(BY_NUMBER, (number,))]
+    def numbered(self, kind: str, number: str) -> list[Row]:
+        """The rows of this kind and exactly this number."""
+        return [_of_record(record) for record in self._database.execute(BY_NUMBER, (number, kind))]
 
     def ignoring_case(self, kind: str, number: str) -> list[Row]:
         """The rows of this kind whose number is equal but for case."""

@@ -1,6 +1,6 @@
 """From a reference to the one row that it means.
 
-narrow by number ─► subset match ─► (nothing: the same ignoring case) ─► the newest date, then the last file name
+narrow by kind and number ─► subset match ─► (nothing: the same ignoring case) ─► newest date, then last file name
 
 No nearest date, no other maturity level: a miss is a miss.
 """
@@ -12,7 +12,7 @@ from sandcrawler.sources.w3c.pubid import Pubid
 
 def find(index: Index, wanted: Pubid) -> Row | None:
     """The row that an identifier means, or None."""
-    rows = [row for row in index.numbered(wanted.number) if includes(wanted, row.pubid)]
+    rows = [row for row in index.numbered(wanted.kind, wanted.number) if includes(wanted, row.pubid)]
     rows = rows or [
         row for row in index.ignoring_case(wanted.kind, wanted.number) if wanted.date in (None, row.pubid.date)
     ]

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from sandcrawler.sources import output as writing
 from sandcrawler.sources.base import CrawlIncomplete
 from sandcrawler.sources.http import HttpError
 from sandcrawler.sources.w3c.index import read_rows
@@ -163,7 +162,7 @@ def test_a_full_disk_stops_everything_and_leaves_the_index(
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         return real(handle, *how)
 
-    monkeypatch.setattr(writing.os, "fdopen", limited)
+    monkeypatch.setattr(os, "fdopen", limited)
     with pytest.raises(OSError, match="No space left"):
         Harvest(server.base, tmp_path, ledger=True).run()
     monkeypatch.undo()

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sandcrawler.errors import ConfigurationError
+from sandcrawler.sources import yamltext
 from sandcrawler.sources.w3c.index import Index, Row, build, dump_rows, read_rows
 from sandcrawler.sources.w3c.lookup import find
 from sandcrawler.sources.w3c.pubid import parse
@@ -116,7 +117,8 @@ def test_building_leaves_nothing_half_made(tmp_path: Path) -> None:
 def test_threads_may_share_an_index(tmp_path: Path) -> None:
     path = tmp_path / "index.yaml"
     path.write_text(dump_rows(ROWS))
-    index, found = Index.open(path, tmp_path / "cache"), []
+    index = Index.open(path, tmp_path / "cache")
+    found: list[Row | None] = []
 
     def look() -> None:
         found.extend(find(index, parse("W3C REC-a")) for _ in range(200))
@@ -134,3 +136,15 @@ def test_rows_of_the_published_index_come_back(tmp_path: Path) -> None:
     rows = list(read_rows(SHARED / "index" / "index_v2_sample.jsonl"))
     (tmp_path / "index-v2.yaml").write_text(dump_rows(rows))
     assert set(read_rows(tmp_path / "index-v2.yaml")) == set(rows)
+
+
+@pytest.mark.parametrize("number", ["yes", "12", "'12'", "1.5", "n", "2020-01-01", "'yes'", "'it''s'", "a b", "07-Web"])
+def test_the_short_way_of_reading_agrees_with_yaml(tmp_path: Path, number: str) -> None:
+    text = f"---\n- :id:\n    _type: pubid:w3c:note\n    number: {number}\n    date: '0414'\n  :file: x.yaml\n"
+    (tmp_path / "index").write_text(text)
+    value = yamltext.load(text)[0][":id"]["number"]
+    if isinstance(value, str):
+        assert [row.pubid.number for row in read_rows(tmp_path / "index")] == [value]
+    else:
+        with pytest.raises(ConfigurationError):
+            list(read_rows(tmp_path / "index"))

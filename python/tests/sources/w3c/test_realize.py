@@ -3,9 +3,9 @@ from typing import Any
 import pytest
 
 from sandcrawler.sources.http import Client, Failure, HttpError
-from sandcrawler.sources.w3c.api import API, Api, embedded, href_of, links
+from sandcrawler.sources.w3c.api import Api, embedded, href_of, links
 from sandcrawler.sources.w3c.realize import Realizer
-from sandcrawler.sources.w3c.settings import W3cGovernor
+from sandcrawler.sources.w3c.settings import API, W3cGovernor
 from tests.sources.w3c.server import Fault, Server, serving
 from tests.sources.w3c.world import Clock, world
 
