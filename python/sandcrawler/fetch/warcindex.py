@@ -14,14 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import structlog
-from warcio.archiveiterator import ArchiveIterator
 from warcio.exceptions import ArchiveLoadFailed
 
 from sandcrawler.errors import ConfigurationError
 from sandcrawler.fetch.base import Refused
 from sandcrawler.fetch.surt import surt
 from sandcrawler.fetch.target import ANY_PORT, read
-from sandcrawler.fetch.warcrecord import Damaged, record
+from sandcrawler.fetch.warcrecord import Archive, Damaged, record
 
 KINDS = frozenset({"response", "revisit", "resource"})
 TABLE = "CREATE TABLE capture (url, surt, moment, code, kind, start, size, digest, first_url, first_moment, whole)"
@@ -115,8 +114,8 @@ class WarcIndex:
 
 def entries(file: Any) -> Iterator[Entry]:
     """Every capture of an open file, in its order. What ends it early is raised (BROKEN)."""
-    iterator = ArchiveIterator(file, no_record_parse=True)
-    for found in iterator:
+    archive = Archive(file)
+    for found in archive:
         fields, url = found.rec_headers, found.rec_headers.get_header("WARC-Target-URI") or ""
         if found.rec_type not in KINDS or not url.startswith(("http://", "https://")):
             continue
@@ -130,8 +129,8 @@ def entries(file: Any) -> Iterator[Entry]:
             moment=fields.get_header("WARC-Date") or "",
             code=code,
             kind=found.rec_type,
-            start=iterator.get_record_offset(),
-            size=iterator.get_record_length(),
+            start=archive.get_record_offset(),
+            size=archive.get_record_length(),
             digest=fields.get_header("WARC-Payload-Digest"),
             first_url=fields.get_header("WARC-Refers-To-Target-URI"),
             first_moment=fields.get_header("WARC-Refers-To-Date"),

@@ -10,15 +10,17 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 from warcio.archiveiterator import ArchiveIterator
-from warcio.bufferedreaders import ChunkedDataReader
+from warcio.bufferedreaders import ChunkedDataReader, DecompressingBufferedReader
 from warcio.exceptions import ArchiveLoadFailed
 
 HEAD_BYTES = 1 << 18
 PIECE = 1 << 16
+PACKED = 1 << 12  # so much is unpacked at a time: at most a thousand times as much
 STATUS_LINE = re.compile(rb"HTTP/\d\.\d +(\d{3})")
 
 Fields = tuple[tuple[str, str], ...]
@@ -68,6 +70,37 @@ def read_head(stream: Stream) -> HttpHead:
             name, _, value = line.partition(b":")
             fields.append((name.strip(), value.strip()))
     return HttpHead(int(found[1]), tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in fields))
+
+
+class _Reader(DecompressingBufferedReader):  # type: ignore[misc]
+    """warcio's reader, which would take lines, and heads, of any length. `left`: how much a head may still have."""
+
+    left: float = HEAD_BYTES
+
+    def readline(self, length: int | None = None) -> bytes:
+        line: bytes = super().readline(length if self.left == inf else HEAD_BYTES)
+        self.left -= len(line)
+        if self.left <= 0:
+            raise Damaged(f"a head of more than {HEAD_BYTES} bytes")
+        return line
+
+
+class Archive(ArchiveIterator):  # type: ignore[misc]
+    """The records of an open file, their blocks unread. Iterating raises what warcio does, or Damaged."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        super().__init__(file, no_record_parse=True)
+        self.reader = _Reader(self.fh, block_size=PACKED)
+
+    def _next_record(self, next_line: bytes | None) -> Any:
+        self.reader.left = HEAD_BYTES
+        found = super()._next_record(next_line)
+        self.reader.left = inf  # who reads the block has limits of his own
+        return found
+
+    def _consume_blanklines(self) -> Any:
+        self.reader.left = HEAD_BYTES
+        return super()._consume_blanklines()
 
 
 class Block:
@@ -137,7 +170,7 @@ def opened(path: Path, offset: int) -> Iterator[Record]:
 def _at(file: BinaryIO, offset: int) -> Any:
     file.seek(offset)
     try:
-        return next(iter(ArchiveIterator(file, no_record_parse=True)))
+        return next(iter(Archive(file)))
     except (ArchiveLoadFailed, StopIteration, EOFError, ValueError) as error:
         raise Damaged(f"no WARC record: {error}") from error
 
