@@ -25,6 +25,8 @@ from sandcrawler.errors import ConfigurationError
 PREFIX = "SANDCRAWLER_"
 MIB = 1 << 20
 GIB = 1 << 30
+# Variables that are read elsewhere.
+ELSEWHERE = ("CONFIG", "DIR", "TEST_STACK")
 CORES = os.cpu_count() or 1
 
 
@@ -145,11 +147,21 @@ class Config(BaseSettings):
         )
 
 
+def unknown_variables() -> list[str]:
+    """Variables of the environment that look like settings and are none (a warning: a cluster may set its own)."""
+    known = {PREFIX + name.upper() for name in Config.model_fields} | {PREFIX + name for name in ELSEWHERE}
+    return sorted(name for name in os.environ if name.startswith(PREFIX) and name not in known)
+
+
 def load(**overrides: Any) -> Config:
     """The settings of this process. ConfigurationError names the variable and what is wrong with it."""
     named = os.environ.get(PREFIX + "CONFIG")
     if named and not Path(named).is_file():
         raise ConfigurationError(f"{PREFIX}CONFIG: there is no file {named}")
+    for name in unknown_variables():
+        import structlog  # noqa: PLC0415  (it is slow to import)
+
+        structlog.get_logger().warning("no such setting; `sandcrawler config` lists them", variable=name)
     try:
         return Config(**overrides)
     except ValidationError as error:

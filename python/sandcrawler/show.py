@@ -5,6 +5,7 @@ Whatever is given (URL, SHA-1 or SURT), the rows that hold it are found first; t
 
 import re
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from typing import Any, get_args
 
 import psycopg
@@ -14,6 +15,7 @@ from psycopg.rows import dict_row
 
 from sandcrawler import names
 from sandcrawler.config import Config
+from sandcrawler.errors import ConfigurationError
 from sandcrawler.model import IngestType
 from sandcrawler.names import Folder, Table
 from sandcrawler.persist import blobs
@@ -69,6 +71,20 @@ def show(config: Config, what: str) -> Iterator[dict[str, Any]]:
     yield from _objects(config, sorted(hashes))
 
 
+def rows(config: Config, query: str) -> Iterator[dict[str, Any]]:
+    """The rows of one SQL statement of the user's own, in a transaction that cannot write. Streams."""
+    with connect(config.postgres_url) as connection:
+        try:
+            connection.execute("SET default_transaction_read_only = on")
+            with connection.transaction(), connection.cursor("rows", row_factory=dict_row) as cursor:
+                for row in cursor.execute(query.encode()):
+                    yield {key: _plain(value) for key, value in row.items()}
+        except (psycopg.ProgrammingError, psycopg.DataError, psycopg.errors.ReadOnlySqlTransaction) as error:
+            raise ConfigurationError(f"SQL: {error}") from error
+        except psycopg.Error as error:
+            raise translated(error, config.postgres_url or "") from error
+
+
 def _rows(connection: Connection, tables: Mapping[Table, str], **given: Any) -> Iterator[dict[str, Any]]:
     with connection.cursor(row_factory=dict_row) as cursor:
         for table, condition in tables.items():
@@ -80,7 +96,9 @@ def _rows(connection: Connection, tables: Mapping[Table, str], **given: Any) -> 
 
 
 def _plain(value: Any) -> Any:
-    return value.isoformat() if hasattr(value, "isoformat") else value
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    return float(value) if isinstance(value, Decimal) else value
 
 
 def _objects(config: Config, hashes: list[str]) -> Iterator[dict[str, Any]]:

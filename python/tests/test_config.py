@@ -74,3 +74,9 @@ def test_a_misspelt_setting_in_a_file_is_named(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setenv("SANDCRAWLER_CONFIG", str(tmp_path / "own.toml"))
     with pytest.raises(ConfigurationError, match="SANDCRAWLER_FETCH_HOSTGAP"):
         config.load()
+
+
+def test_a_misspelt_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SANDCRAWLER_FETCH_HOSTGAP", "3")
+    monkeypatch.setenv("SANDCRAWLER_TEST_STACK", "/tmp/stack")
+    assert config.unknown_variables() == ["SANDCRAWLER_FETCH_HOSTGAP"]

@@ -10,7 +10,7 @@ import typer
 
 from sandcrawler.cli import again, document, export, feed, fetch, look, source, source_requests, work
 from sandcrawler.cli import stack as local
-from sandcrawler.cli.screen import fail
+from sandcrawler.cli.screen import fail, log_to_stderr
 from sandcrawler.errors import ConfigurationError, InvalidMessage, TooManyDeadLetters, Unavailable
 
 # What every exit code means; the README's table is held equal to this one by a test.
@@ -33,6 +33,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 FIRST, STACK, PIPELINE, LOOK, SOURCES = "First steps", "Local stack", "Pipeline", "Looking", "Sources"
@@ -50,6 +51,7 @@ for panel, function, name in (
     (PIPELINE, work.run, "run"),
     (PIPELINE, again.requeue, "requeue"),
     (LOOK, look.show, "show"),
+    (LOOK, look.sql, "sql"),
     (LOOK, look.statuses, "statuses"),
     (LOOK, look.topics, "topics"),
     (LOOK, look.settings, "config"),
@@ -60,6 +62,16 @@ app.add_typer(export.app, name="export", rich_help_panel=LOOK)
 app.add_typer(source.app, name="source", rich_help_panel=SOURCES)
 for name, maker in source_requests.apps().items():
     source.app.add_typer(maker, name=name)
+
+# Commands that log nothing start without the logging library.
+QUIET = frozenset({"extract", "statuses", "config"})
+
+
+@app.callback()
+def begin(context: typer.Context) -> None:
+    """Before any command: the log goes to stderr, since stdout is for JSON."""
+    if context.invoked_subcommand not in QUIET:
+        log_to_stderr()
 
 
 def main() -> None:

@@ -22,6 +22,7 @@ class Type(StrEnum):
 
 
 TypeOption = Annotated[Type, typer.Option("--type", help="What the document should be")]
+BODY_SUFFIX = {Type.html: ".tei.xml", Type.xml: ".xml", Type.pdf: ".txt"}
 BodyOut = Annotated[
     Path | None, typer.Option("--body-out", help="Write the TEI, XML or text here, if there is one to publish")
 ]
@@ -44,6 +45,7 @@ def ingest(
 
     if not url.strip():
         raise ConfigurationError("URL: it is empty; give the link to fetch")
+    writable(body_out, out and out / "result.json")
     request = IngestRequest(ingest_type=kind.value, base_url=wire.clean_text(url))
     folder = warc or (out / "warc" if out else None)
     given = {"warc": str(folder) if folder else None, "fetch_backend": backend}
@@ -52,9 +54,8 @@ def ingest(
     keep(outcome.document, body_out)
     result = wire.jsonable(outcome.result)
     if out:
-        out.mkdir(parents=True, exist_ok=True)
         (out / "result.json").write_bytes(wire.encode(outcome.result) + b"\n")
-        keep(outcome.document, out / "body")
+        keep(outcome.document, out / f"body{BODY_SUFFIX[kind]}")
         say(f"kept in {out}")
     put(wire.clean(result))
 
@@ -91,12 +92,27 @@ def extract(
         body = file.read_bytes()
     except OSError as error:
         raise ConfigurationError(f"{file}: {error.strerror}") from error
+    writable(body_out)
     outcome, sources = describe_bytes(kind.value, body, url, content_type, load())
     keep(outcome.document, body_out)
     if explain:
         for field, source in sources.items():
             say(f"{field}: {source}")
     put(wire.clean(wire.jsonable(outcome.result)))
+
+
+def writable(*paths: Path | None) -> None:
+    """Make the folders that these files go to; said before the work, not after it."""
+    for path in paths:
+        if path is not None:
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with path.open("ab"):
+                    pass
+            except OSError as error:
+                raise ConfigurationError(f"{path} cannot be written: {error.strerror}") from error
+            if not path.stat().st_size:
+                path.unlink()
 
 
 def keep(document: bytes | None, path: Path | None) -> None:

@@ -31,6 +31,8 @@ def request(
     force_recrawl: Annotated[bool, typer.Option("--force-recrawl", help="Fetch again even if known")] = False,
 ) -> None:
     """Publish one request."""
+    if not url.lower().startswith(("http://", "https://")):
+        raise ConfigurationError(f"URL: {url!r} is no http or https link")
     fields = {
         "ingest_type": kind.value,
         "base_url": url,
@@ -84,7 +86,7 @@ def publish(values: Iterable[dict[str, Any]], queue: str, config: Config) -> int
         raise ConfigurationError(f"--queue: {queue!r} is not one of {', '.join(REQUEST_TOPICS)}")
     topic, producer, count = REQUEST_TOPICS[queue].named(config.env), open_producer(config), 0
     columns = (TextColumn("publishing"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("publishing", total=None)
         batch: list[Message] = []
         for value in values:

@@ -3,9 +3,8 @@
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
-from sandcrawler.cli.screen import console, put
+from sandcrawler.cli.screen import masked, put, say
 from sandcrawler.config import PREFIX, Config, load
 
 
@@ -20,7 +19,16 @@ def show(
         put(row)
         found += 1
     if not found:
+        say(f"nothing is known of {what}")
         raise typer.Exit(1)
+
+
+def sql(query: Annotated[str, typer.Argument(help="One SQL statement; it cannot change anything")]) -> None:
+    """Ask the database, and print one JSON object a row. `sql/queries.md` has questions worth asking."""
+    from sandcrawler.show import rows  # noqa: PLC0415
+
+    for row in rows(load(), query):
+        put(row)
 
 
 def statuses() -> None:
@@ -42,9 +50,9 @@ def topics() -> None:
 
 
 def settings() -> None:
-    """Every setting: its variable, its value now, and what it means."""
-    config = load()
-    table = Table("variable", "value", "meaning", title="Settings")
+    """Every setting: its variable, its value now (passwords hidden), and what it means."""
+    values = load().model_dump(mode="json")
     for name, field in Config.model_fields.items():
-        table.add_row(f"{PREFIX}{name.upper()}", str(getattr(config, name)), field.description)
-    console.print(table)
+        value = values[name]
+        shown = masked(value) if isinstance(value, str) else value
+        put({"variable": f"{PREFIX}{name.upper()}", "value": shown, "meaning": field.description})

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 import sys
 from typing import Any, NoReturn
 
@@ -9,6 +10,14 @@ import typer
 from rich.console import Console
 
 console = Console(stderr=True, highlight=False)
+
+
+PASSWORD = re.compile(r"(://[^:/@]*:)[^@]*@")
+
+
+def masked(address: str) -> str:
+    """An address without its password: it stays out of what people show each other."""
+    return PASSWORD.sub(r"\1…@", address)
 
 
 def say(text: str) -> None:

@@ -9,7 +9,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from sandcrawler.cli.feed import Queue
-from sandcrawler.cli.screen import console, fail, log_to_stderr, put, say
+from sandcrawler.cli.screen import console, fail, put, say
 
 app = typer.Typer(help="Sources of records and requests.", no_args_is_help=True)
 w3c = typer.Typer(help="Publications of the W3C.", no_args_is_help=True)
@@ -39,7 +39,6 @@ def w3c_get(
     from sandcrawler.sources.w3c import bibliography as looking  # noqa: PLC0415
     from sandcrawler.sources.w3c.record import to_xml, to_yaml  # noqa: PLC0415
 
-    log_to_stderr()
     among = looking.dataset(data, index)
     try:
         found = looking.search(reference, among, index)
@@ -82,7 +81,6 @@ def w3c_fetch(
     from sandcrawler.sources.w3c.harvest import fetch  # noqa: PLC0415
     from sandcrawler.sources.w3c.settings import settings  # noqa: PLC0415
 
-    log_to_stderr()
     chosen = settings(api=api, gap=gap)
     columns = (TextColumn("specifications"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     try:

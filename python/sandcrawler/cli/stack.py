@@ -11,7 +11,7 @@ import typer
 from rich.live import Live
 from rich.table import Table
 
-from sandcrawler.cli.screen import console, put, say
+from sandcrawler.cli.screen import console, masked, put, say
 from sandcrawler.config import PREFIX, data_dir
 from sandcrawler.stack.base import Report
 
@@ -20,7 +20,6 @@ Folder = Annotated[
     typer.Option("--dir", help=f"The stack's folder; without it {PREFIX}DIR, else the user's data folder"),
 ]
 
-PASSWORD = re.compile(r"(://[^:/@]*:)[^@]*@")  # stays out of what people show each other; stdout has it
 
 DIGITS = re.compile(r"\d+")
 
@@ -64,7 +63,7 @@ def show(directory: Path | None) -> bool:
     table = Table("server", "state", "pid", "address", title="Local stack")
     for row in rows:
         put(asdict(row))
-        table.add_row(row.name, row.state, str(row.pid or ""), PASSWORD.sub(r"\1…@", row.address or ""))
+        table.add_row(row.name, row.state, str(row.pid or ""), masked(row.address or ""))
     console.print(table)
     return all(row.state in {"running", "external"} for row in rows)
 

@@ -6,6 +6,8 @@ The workers are the same processes that an operator runs. The stack stays up aft
 can be looked at; everything else ends with the demo.
 """
 
+import os
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -41,10 +43,15 @@ TYPES: tuple[IngestType, ...] = ("html", "xml", "pdf")
 PATIENCE_SECONDS = 330.0
 
 ROWS = """
-SELECT r.base_url, r.ingest_type, r.status, r.hit, r.terminal_sha1hex, h.scope, h.has_teixml, h.word_count,
-       h.biblio ->> 'title' AS title, coalesce(jsonb_array_length(h.resources), 0) AS resources,
+SELECT r.base_url, r.ingest_type, r.status, r.hit, r.terminal_sha1hex, h.scope, h.has_teixml,
+       coalesce(h.word_count, x.word_count, p.word_count) AS words,
+       coalesce(h.biblio ->> 'title', x.biblio ->> 'title', p.metadata ->> 'title') AS title,
+       jsonb_array_length(h.resources) AS resources,
        coalesce(jsonb_array_length(h.resources_missing), 0) AS missing
-FROM ingest_file_result r LEFT JOIN html_meta h ON h.sha1hex = r.terminal_sha1hex AND r.ingest_type = 'html'
+FROM ingest_file_result r
+LEFT JOIN html_meta h ON h.sha1hex = r.terminal_sha1hex AND r.ingest_type = 'html'
+LEFT JOIN xml_meta x ON x.sha1hex = r.terminal_sha1hex AND r.ingest_type = 'xml'
+LEFT JOIN pdf_meta p ON p.sha1hex = r.terminal_sha1hex AND r.ingest_type = 'pdf'
 WHERE r.base_url = ANY(%s)
 """
 
@@ -55,29 +62,33 @@ def run(
     """Run the demo on the example site, or on these URLs. Exit code 1 where the example came out otherwise."""
     asked = [{"ingest_type": kind, "base_url": url} for url in urls] or list(requests(1, *TYPES))
     with ExitStack() as ending:
-        say("1. The local stack: Kafka, PostgreSQL, SeaweedFS (the first time they are downloaded)")
+        say("The local stack: Kafka, PostgreSQL, SeaweedFS (the first time they are downloaded)")
         with progress() as report:
             addresses = stack.up(load(), directory, report)
         config = load(**asdict(addresses))
-        say("2. Topics, tables, bucket")
+        say("Topics, tables, bucket")
         setup(config)
         settings: dict[str, str] = {}
         if not urls:
             web = ending.enter_context(running())
-            say(f"3. The example site: {len(web.hosts)} hosts on 127.0.0.1:{web.port}")
+            say(f"The example site: {len(web.hosts)} hosts on 127.0.0.1:{web.port}")
             settings = {
                 "SANDCRAWLER_FETCH_CONNECT_TO": web.connect_to,
                 "SANDCRAWLER_FETCH_ALLOW_ADDRESSES": "127.0.0.0/8",
                 "SANDCRAWLER_FETCH_HOST_GAP": "0",
             }
         log = (directory or data_dir()) / "logs" / "workers.log"
-        say(f"4. Workers: {', '.join(WORKERS)} (their log: {log})")
+        say(f"Workers: {', '.join(WORKERS)} (their log: {log})")
         pipeline = ending.enter_context(Pipeline(config, settings, log))
         pipeline.start(*WORKERS)
         started = datetime.now(UTC)
-        say(f"5. {len(asked)} requests into {Topic.REQUESTS_DAILY.named(config.env)}")
+        say(f"{len(asked)} requests into {Topic.REQUESTS_DAILY.named(config.env)}")
         pipeline.publish(asked)
-        rows = wait(asked, started, pipeline)
+        try:
+            rows = wait(asked, started, pipeline)
+        except KeyboardInterrupt:
+            say("Requests that are not answered yet stay in the topic; the next ingest worker answers them.")
+            raise
     show(rows, asked, config)
     return 0 if urls else check(rows)
 
@@ -114,28 +125,31 @@ def await_bodies(hashes: Iterable[str], config: Config) -> None:
 
 
 def show(rows: Sequence[Mapping[str, Any]], asked: Sequence[Mapping[str, Any]], config: Config) -> None:
-    """The outcome, and where to look next."""
-    grid = Grid("link", "type", "status", "scope", "title", "words", "resources", title="What became of the requests")
+    """The outcome, a line for each link, and where to look next. A narrow terminal gets fewer columns."""
+    screen = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
+    wide = screen.width >= 120
+    grid = Grid(title="What became of the links", title_justify="left", box=None, padding=(0, 1))
+    grid.add_column("link", no_wrap=True, ratio=3, min_width=24)
+    grid.add_column("status", no_wrap=True, min_width=19)
+    grid.add_column("scope", no_wrap=True, min_width=16)
+    grid.add_column("words", no_wrap=True, justify="right", min_width=5)
+    if wide:
+        grid.add_column("parts", no_wrap=True, min_width=13)
+        grid.add_column("title", no_wrap=True, ratio=3)
     order = {(one["ingest_type"], one["base_url"]): number for number, one in enumerate(asked)}
     for row in sorted(rows, key=lambda row: order[row["ingest_type"], row["base_url"]]):
         lost = f" ({row['missing']} missing)" if row["missing"] else ""
-        style = "green" if row["hit"] else None
-        grid.add_row(
-            row["base_url"],
-            row["ingest_type"],
-            row["status"],
-            row["scope"] or "",
-            row["title"] or "",
-            str(row["word_count"] or ""),
-            f"{row['resources']}{lost}" if row["scope"] else "",
-            style=style,
-        )
-    Console(highlight=False, width=None if sys.stdout.isatty() else 180).print(grid)
+        parts = "" if row["resources"] is None else f"{row['resources']}{lost}"
+        link = row["base_url"].partition("://")[2] or row["base_url"]
+        cells = [link, row["status"], row["scope"] or "", str(row["words"] or "")]
+        grid.add_row(*cells, *([parts, row["title"] or ""] if wide else []), style="green" if row["hit"] else None)
+    screen.print(grid)
     hit = next((row for row in rows if row["has_teixml"]), None)
-    say("Where to look next (the stack stays up until `sandcrawler down`):")
-    say(f"  psql '{config.postgres_url}' -c 'TABLE ingest_file_result'")
+    command = "sandcrawler" if shutil.which("sandcrawler") else os.path.relpath(sys.argv[0])
+    say(f"Where to look next (the servers go on until `{command} down`):")
+    say(f'  {command} sql "TABLE ingest_file_result"')
     if hit:
-        say(f"  sandcrawler show {hit['base_url']}")
+        say(f"  {command} show {hit['base_url']}")
         say(f"  bucket {config.s3_bucket}: {blob_key(Folder.HTML, hit['terminal_sha1hex'], '.tei.xml')}")
 
 

@@ -67,7 +67,7 @@ def refusal(host: str, exempt: Iterable[Network] = ()) -> str | None:
     for found in (address, *_embedded(address)):
         reason = _reason(found)
         if reason and not any(found.version == network.version and found in network for network in exempt):
-            return f"{address} is {reason}"
+            return f"{address} is {reason} (SANDCRAWLER_FETCH_ALLOW_ADDRESSES exempts networks)"
     return None
 
 

@@ -21,6 +21,11 @@ log = structlog.get_logger()
 PUBLISH_SECONDS = 30.0
 
 
+def _noted(error: KafkaError) -> None:
+    """Most of these are passing states that librdkafka sees to itself."""
+    (log.debug if error.retriable() else log.warning)("kafka", error=error.str(), code=error.name())
+
+
 class KafkaProducer:
     """See `sandcrawler.runtime.Producer`."""
 
@@ -33,7 +38,7 @@ class KafkaProducer:
                 "compression.type": "zstd",
                 "linger.ms": 5,
                 "message.timeout.ms": int(PUBLISH_SECONDS * 1000),
-                "error_cb": lambda error: log.warning("kafka", error=error.str(), code=error.name()),
+                "error_cb": _noted,
                 **spelled(settings),
             }
         )

@@ -1,6 +1,6 @@
 """One result -> its rows, by the rules of the contract; pure.
 
-- ingest_file_result: every result. ingest_request: where the request says who asked (three fields).
+- ingest_file_result and ingest_request: every result; what a request does not say of its source is "unknown".
 - file_meta, cdx, and the meta table of the asked type: where the terminal document was judged.
 - What is too long for a key is not stored and counted under its reason (`skip-huge-url`, …): an over-long
   terminal URL or SURT is NULL and its row stays, an over-long key part costs the row. Kafka holds it whole.
@@ -22,6 +22,8 @@ URL_BYTES = 2048
 SURT_BYTES = 2560
 SOURCE_BYTES = 100
 ID_BYTES = 500
+# A request that does not say where it is from is kept all the same: asking again needs all that it said.
+UNKNOWN = "unknown"
 
 
 RowOf = Callable[[Arrival, list[str]], Row | None]
@@ -45,23 +47,19 @@ def _tables_of(arrival: Arrival) -> Iterator[tuple[Table, RowOf]]:
 
 def _ingest_request(arrival: Arrival, skipped: list[str]) -> Row | None:
     request = arrival.request
-    if not (request.link_source and request.link_source_id and request.ingest_request_source):
-        return None
+    source, source_id = request.link_source or UNKNOWN, request.link_source_id or UNKNOWN
+    asker = request.ingest_request_source or UNKNOWN
     if _bytes(request.base_url) > BASE_URL_BYTES:
         return None  # counted once, by _ingest_file_result
-    if (
-        _bytes(request.link_source) > SOURCE_BYTES
-        or _bytes(request.link_source_id) > ID_BYTES
-        or _bytes(request.ingest_request_source) > ID_BYTES
-    ):
+    if _bytes(source) > SOURCE_BYTES or _bytes(source_id) > ID_BYTES or _bytes(asker) > ID_BYTES:
         skipped.append("skip-huge-source")
         return None
     return {
-        "link_source": request.link_source,
-        "link_source_id": request.link_source_id,
+        "link_source": source,
+        "link_source_id": source_id,
         "ingest_type": request.ingest_type,
         "base_url": request.base_url,
-        "ingest_request_source": request.ingest_request_source,
+        "ingest_request_source": asker,
         "created": arrival.updated,
         "release_stage": request.release_stage or None,
         "request": _json(arrival.plain["request"]),

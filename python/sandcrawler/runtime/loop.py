@@ -240,12 +240,12 @@ class Loop:
             self._commits.now()
         except Unavailable as error:
             self._log.warning("not committed, will be done again", error=str(error))
-        self._log.info("revoked", partitions=sorted(partitions), unfinished=self.window.unfinished(partitions))
+        self._log.info("revoked", partitions=len(partitions), unfinished=self.window.unfinished(partitions))
         self.window.forget(partitions)
 
     def _on_lost(self, partitions: AbstractSet[Partition]) -> None:
         """The partitions are another worker's already: forget them."""
-        self._log.warning("lost", partitions=sorted(partitions), unfinished=self.window.unfinished(partitions))
+        self._log.warning("lost", partitions=len(partitions), unfinished=self.window.unfinished(partitions))
         self.window.forget(partitions)
 
     def _observe(self) -> None:

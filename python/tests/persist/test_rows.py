@@ -1,5 +1,6 @@
 """One result, and the rows that follow from it."""
 
+import json
 from typing import Any
 
 import pytest
@@ -77,11 +78,13 @@ def test_has_teixml_says_whether_a_body_went_out(status: str, body: str | None, 
 
 @pytest.mark.parametrize("missing", ["link_source", "link_source_id", "ingest_request_source"])
 @pytest.mark.parametrize("empty", [None, ""])
-def test_a_request_from_nowhere_has_no_row_of_its_own(missing: str, empty: str | None) -> None:
-    made, skipped = of(result(request={**result()["request"], missing: empty}))
-    assert Table.INGEST_REQUEST not in made
-    assert Table.INGEST_FILE_RESULT in made
-    assert skipped == []
+def test_a_request_that_does_not_say_where_it_is_from_is_kept_whole(missing: str, empty: str | None) -> None:
+    """Asking again needs all that it said, and a row for each request is what the table promises."""
+    request = {**result()["request"], missing: empty}
+    made, skipped = of(result(request=request))
+    assert made[Table.INGEST_REQUEST][missing] == "unknown"
+    assert json.loads(made[Table.INGEST_REQUEST]["request"]) == request
+    assert not skipped
 
 
 def test_an_over_long_terminal_url_is_null_and_counted() -> None:
