@@ -10,6 +10,9 @@ help: ## List these targets
 demo: $(VENV)/ready ## The whole pipeline on a local stack, on the bundled example site
 	@$(BIN)/sandcrawler demo
 
+demo-w3c: $(VENV)/ready ## From a source to the tables: harvest, index, requests, ingest, join (on the loopback)
+	@$(BIN)/python -m sandcrawler.demo.w3c
+
 test: $(VENV)/ready ## All tests, on the real Kafka, PostgreSQL and SeaweedFS
 	@cd python && ../$(BIN)/python -m pytest
 
@@ -41,10 +44,10 @@ clean: ## Remove the virtual environment and caches (data of the local stack sta
 $(VENV)/ready: python/requirements.lock python/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	    || { echo "Python 3.11 or newer is needed; name it: make PYTHON=/path/to/python3.11" >&2; exit 2; }
-	@echo "Setting up $(VENV) (about a minute, once)" >&2
+	@echo "Setting up $(VENV): one to five minutes, once (0.8 GB)" >&2
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r python/requirements.lock
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e python
 	@touch $@
 
-.PHONY: help demo test test-fast lint format schemas bench lock clean
+.PHONY: help demo demo-w3c test test-fast lint format schemas bench lock clean

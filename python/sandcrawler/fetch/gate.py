@@ -13,7 +13,7 @@ from sandcrawler.fetch import blocklist
 from sandcrawler.fetch.base import Refused
 from sandcrawler.fetch.hops import failure
 from sandcrawler.fetch.pacing import Clock
-from sandcrawler.fetch.robots import Robots, Rules
+from sandcrawler.fetch.robots import SLOW_BYTES, Robots, Rules
 from sandcrawler.fetch.target import Target
 from sandcrawler.fetch.watch import Watch
 from sandcrawler.model import Capture
@@ -49,7 +49,10 @@ class Gate:
             rules = found
         if self._watch:
             self._watch("*", str(rules))
-        objection = rules.objection(target.url)
+        if rules.size < SLOW_BYTES:
+            objection = rules.objection(target.url)
+        else:
+            objection = await asyncio.to_thread(rules.objection, target.url)
         if objection:
             return replace(_refusal(target, Status.BLOCKED_ROBOTS, objection), retry_at=rules.retry_at)
         return rules

@@ -9,6 +9,7 @@ sandcrawler_robots_total{answer}                robots.txt: rules, none, denied,
 """
 
 import re
+from functools import lru_cache
 
 from prometheus_client import Counter, Histogram
 
@@ -46,6 +47,7 @@ HOST_CLASSES: tuple[tuple[str, re.Pattern[str]], ...] = (
 )
 
 
+@lru_cache(4096)
 def host_class(host: str) -> str:
     """The kind of host, by its name alone."""
     return next(name for name, pattern in HOST_CLASSES if pattern.fullmatch(host))

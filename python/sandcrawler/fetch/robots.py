@@ -39,7 +39,7 @@ KEPT_SECONDS = 24 * 3600.0
 KEPT_TROUBLE_SECONDS = 300.0
 KEPT_SITES = 10_000
 KEPT_BYTES = 4 << 20  # of rules as text, which is some 30 times as much in memory
-SLOW_BYTES = 1 << 15  # so much is parsed in a thread
+SLOW_BYTES = 1 << 15  # so much is parsed, and matched, in a thread: 25,000 rules with stars take 0.3 s for a URL
 
 _TOKEN = re.compile(r"[A-Za-z_-]+")
 _COMPATIBLE = re.compile(r"compatible;\s*([A-Za-z_-]+)")
