@@ -127,15 +127,14 @@ def await_bodies(hashes: Iterable[str], config: Config) -> None:
 def show(rows: Sequence[Mapping[str, Any]], asked: Sequence[Mapping[str, Any]], config: Config) -> None:
     """The outcome, a line for each link, and where to look next. A narrow terminal gets fewer columns."""
     screen = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
-    wide = screen.width >= 120
+    wide = screen.width >= 132
+    columns = {"status": 19, "scope": 16, "words": 5} | ({"parts": 13} if wide else {})
+    rest = screen.width - sum(columns.values()) - 2 * (len(columns) + 1 + wide)
+    columns = {"link": min(54, rest) if wide else rest} | columns
+    columns |= {"title": rest - columns["link"]} if wide else {}
     grid = Grid(title="What became of the links", title_justify="left", box=None, padding=(0, 1))
-    grid.add_column("link", no_wrap=True, ratio=3, min_width=24)
-    grid.add_column("status", no_wrap=True, min_width=19)
-    grid.add_column("scope", no_wrap=True, min_width=16)
-    grid.add_column("words", no_wrap=True, justify="right", min_width=5)
-    if wide:
-        grid.add_column("parts", no_wrap=True, min_width=13)
-        grid.add_column("title", no_wrap=True, ratio=3)
+    for name, width in columns.items():
+        grid.add_column(name, width=width, no_wrap=True, justify="right" if name == "words" else "left")
     order = {(one["ingest_type"], one["base_url"]): number for number, one in enumerate(asked)}
     for row in sorted(rows, key=lambda row: order[row["ingest_type"], row["base_url"]]):
         lost = f" ({row['missing']} missing)" if row["missing"] else ""
