@@ -33,6 +33,7 @@ class KafkaProducer:
         self._client = Client(
             {
                 **common(brokers, message_bytes),
+                "log_level": 3,  # a coordinator that is still loading is no news
                 "acks": "all",
                 "enable.idempotence": True,
                 "compression.type": "zstd",
