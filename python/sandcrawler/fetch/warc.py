@@ -27,6 +27,7 @@ from sandcrawler.fetch.warcrecord import Damaged, HttpHead, Record, opened
 from sandcrawler.model import Capture, WarcPlace
 from sandcrawler.status import Status
 
+WEB = ("http://", "https://")
 NOT_MODIFIED = 304
 # Around a body in its record: the head, and what chunks add.
 OVERHEAD = 1 << 20
@@ -37,14 +38,14 @@ class WarcFetcher:
 
     def __init__(self, config: Config, place: str) -> None:
         self.config = config
-        self.place = place
+        self.place = place if place.startswith(WEB) else str(Path(place).absolute())
         self._index: WarcIndex | None = None
         self._copy: IO[bytes] | None = None
 
     async def __aenter__(self) -> Self:
         """ConfigurationError: the file is not there, or no WARC."""
         path = Path(self.place)
-        if self.place.startswith(("http://", "https://")):
+        if self.place.startswith(WEB):
             self._copy = await downloaded(self.place, self.config)
             path = Path(self._copy.name)
         try:

@@ -98,10 +98,10 @@ class BucketStore:
 
 
 class FolderStore:
-    """WARCs as files: FOLDER/ab/cd/SHA1.warc.gz. A path is told with the folder as it was given."""
+    """WARCs as files: FOLDER/ab/cd/SHA1.warc.gz. Paths are told as absolute ones: rows outlive working directories."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        self.folder = folder.absolute()
 
     def put(self, cdx: CdxRow, file: BinaryIO) -> str:
         first, other = (

@@ -33,6 +33,12 @@ def test_a_file_is_named_by_its_document(tmp_path: Path) -> None:
     assert Path(path).read_bytes() == b"one"
 
 
+def test_a_path_holds_wherever_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = FolderStore(Path("warcs")).put(row(), io.BytesIO(b"one"))
+    assert path.startswith(str(tmp_path / "warcs"))
+
+
 def test_the_same_bytes_captured_again_get_a_file_of_their_own(tmp_path: Path) -> None:
     store = FolderStore(tmp_path)
     captures = [row(), row("https://example.org/b"), row(moment="20270102030405")]
