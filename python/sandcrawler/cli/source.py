@@ -28,7 +28,8 @@ class Shown(StrEnum):
 def w3c_get(
     reference: Annotated[str, typer.Argument(help='Such as "W3C REC-json-ld11-20200716" or a URL below w3.org/TR/')],
     index: Annotated[
-        Path | None, typer.Option(help="Look in this index: rows as JSON lines, or an index-v2 YAML")
+        str | None,
+        typer.Option(help="Look in this index: a file or URL with rows as JSON lines or index-v2 YAML, or a manifest"),
     ] = None,
     data: Annotated[str | None, typer.Option(help="Folder or base URL of the records (and of their index)")] = None,
     id_only: Annotated[bool, typer.Option("--id-only", help="Print the identifier that was found, no record")] = False,

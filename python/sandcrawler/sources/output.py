@@ -105,14 +105,14 @@ class Output:
                 yield path
 
 
-def replace(path: Path, content: str) -> None:
+def replace(path: Path, content: str | bytes) -> None:
     """Write a file that appears whole, in place of what was there."""
     with _draft(path, content) as draft:
         draft.replace(path)
 
 
 @contextmanager
-def _draft(path: Path, content: str) -> Iterator[Path]:
+def _draft(path: Path, content: str | bytes) -> Iterator[Path]:
     """A file with this content beside the one that is meant; gone afterwards, if it still has its own name."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".draft-")
@@ -120,7 +120,7 @@ def _draft(path: Path, content: str) -> Iterator[Path]:
     try:
         with os.fdopen(handle, "wb") as file:
             os.fchmod(file.fileno(), 0o644)
-            file.write(content.encode())
+            file.write(content.encode() if isinstance(content, str) else content)
         yield draft
     finally:
         draft.unlink(missing_ok=True)

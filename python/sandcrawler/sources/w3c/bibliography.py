@@ -11,6 +11,7 @@ from sandcrawler.config import load
 from sandcrawler.errors import Unavailable
 from sandcrawler.fetch.pacing import Pacer, Sleeper
 from sandcrawler.sources.base import BadReference, Record
+from sandcrawler.sources.cache import Cache
 from sandcrawler.sources.http import Client, user_agent
 from sandcrawler.sources.w3c import dataset as data
 from sandcrawler.sources.w3c.lookup import find
@@ -35,14 +36,14 @@ def client(pacer: Pacer | None = None, sleeper: Sleeper = time.sleep) -> Client:
     return Client(user_agent(load().fetch_user_agent, USER_AGENT_VARIABLE), pacer or Pacer(0), sleeper)
 
 
-def dataset(base: str | Path | None = None, index: Path | None = None) -> data.Dataset:
-    """The data set to look in: the one that is named, else the folder of a local index that has records beside it."""
-    if base is None and index is not None and any(index.parent.glob("*.yaml")):
-        base = index.parent
-    return data.Dataset(base or data.PUBLISHED, client())
+def dataset(base: data.Place | None = None, index: data.Place | None = None) -> data.Dataset:
+    """The data set to look in: the one that is named, else the folder of a local index, else the published one."""
+    if base is None and index is not None and not data.is_url(index):
+        base = Path(index).parent
+    return data.Dataset(base or data.PUBLISHED, Cache(client(), data.cache_dir()))
 
 
-def search(reference: str | Pubid, among: data.Dataset, index: Path | None = None) -> Found | None:
+def search(reference: str | Pubid, among: data.Dataset, index: data.Place | None = None) -> Found | None:
     """Which publication a reference means, or None.
 
     BadReference where no identifier can be read from it; Unavailable where the index cannot be reached.
@@ -67,10 +68,10 @@ def record(found: Found, among: data.Dataset) -> Record | None:
     return ordered({**value, "fetched": datetime.now(UTC).date().isoformat()})
 
 
-def get(reference: str | Pubid, base: str | Path | None = None, index: Path | None = None) -> Record | None:
+def get(reference: str | Pubid, base: data.Place | None = None, index: data.Place | None = None) -> Record | None:
     """The record that a reference means; None for a miss, also where no identifier can be read from it.
 
-    `base` is a folder or a URL, `index` a file with rows. Unavailable where the data cannot be reached.
+    `base` is a folder or a URL, `index` a file with rows or a URL. Unavailable where the data cannot be reached.
     """
     among = dataset(base, index)
     try:

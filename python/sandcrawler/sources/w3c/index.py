@@ -49,7 +49,11 @@ class Row:
 
 def read_rows(path: Path) -> Iterator[Row]:
     """The rows of an index: index-v2 YAML, or JSON lines. ConfigurationError where one row is malformed."""
-    text = path.read_bytes()
+    return parse_rows(path.read_bytes(), path)
+
+
+def parse_rows(text: bytes, place: object) -> Iterator[Row]:
+    """The rows of an index's text; `place` is for the error."""
     try:
         if text.lstrip()[:1] == b"{":
             for line in filter(None, map(bytes.strip, text.splitlines())):
@@ -58,7 +62,7 @@ def read_rows(path: Path) -> Iterator[Row]:
             for value in _usual(text.decode()) or load(text) or []:
                 yield _row({str(key).removeprefix(":"): each for key, each in value.items()})
     except (ValueError, TypeError, AttributeError, KeyError) as error:
-        raise ConfigurationError(f"{path}: not an index of W3C publications: {error}") from error
+        raise ConfigurationError(f"{place}: not an index of W3C publications: {error}") from error
 
 
 def _usual(text: str) -> list[dict[str, Any]] | None:

@@ -5,12 +5,24 @@ narrow by kind and number ─► subset match ─► (nothing: the same ignoring
 No nearest date, no other maturity level: a miss is a miss.
 """
 
+from typing import Protocol
+
 from sandcrawler.sources.identifiers import includes
-from sandcrawler.sources.w3c.index import Index, Row
+from sandcrawler.sources.w3c.index import Row
 from sandcrawler.sources.w3c.pubid import Pubid
 
 
-def find(index: Index, wanted: Pubid) -> Row | None:
+class Rows(Protocol):
+    """What look-ups need of an index."""
+
+    def numbered(self, kind: str, number: str) -> list[Row]:
+        """The rows of this kind and exactly this number."""
+
+    def ignoring_case(self, kind: str, number: str) -> list[Row]:
+        """The rows of this kind whose number is equal but for case."""
+
+
+def find(index: Rows, wanted: Pubid) -> Row | None:
     """The row that an identifier means, or None."""
     rows = [row for row in index.numbered(wanted.kind, wanted.number) if includes(wanted, row.pubid)]
     rows = rows or [

@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 
 from sandcrawler.errors import Unavailable
+from sandcrawler.sources.cache import KEEP_SECONDS, Cache
 from sandcrawler.sources.http import Client
 from sandcrawler.sources.w3c import bibliography
 from sandcrawler.sources.w3c.bibliography import get, search
-from sandcrawler.sources.w3c.dataset import CACHE_SECONDS, Dataset
+from sandcrawler.sources.w3c.dataset import Dataset
 from sandcrawler.sources.w3c.index import Row, dump_rows
 from sandcrawler.sources.w3c.pubid import parse
 from sandcrawler.sources.w3c.record import to_xml
@@ -40,7 +41,7 @@ class Time:
 
 
 def remote(server: Server, cache: Path, now: Any = None) -> Dataset:
-    return Dataset(f"{server.base}/v2", Client("tests", retries={}), cache, now or Time())
+    return Dataset(f"{server.base}/v2", Cache(Client("tests", retries={}), cache, now or Time()))
 
 
 @pytest.mark.parametrize("reference", ["W3C REC-tide-0", "https://www.w3.org/TR/2001/REC-tide-0-20010315/#top"])
@@ -101,7 +102,7 @@ def test_a_record_of_a_server_and_the_cache_of_a_day(published: Server, tmp_path
 
     assert look()["docnumber"] == "REC-tide-0-20010315"
     assert sorted(published.asked) == ["/v2/index-v2.yaml", "/v2/rec-tide-0-20010315.yaml"]
-    now.now += CACHE_SECONDS - 1
+    now.now += KEEP_SECONDS - 1
     look()
     assert len(published.asked) == 2
     now.now += 2
@@ -135,7 +136,7 @@ def test_a_cut_connection_is_an_error(published: Server, tmp_path: Path) -> None
 
 
 def test_nobody_there_is_an_error(tmp_path: Path) -> None:
-    among = Dataset("http://127.0.0.1:9/v2", Client("tests", retries={}), tmp_path)
+    among = Dataset("http://127.0.0.1:9/v2", Cache(Client("tests", retries={}), tmp_path))
     with pytest.raises(Unavailable, match="Could not access URL"):
         search("W3C tide-0", among)
 
