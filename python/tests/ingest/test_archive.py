@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
+from sandcrawler.errors import Unavailable
+from sandcrawler.fetch import recording
+from sandcrawler.ingest import archive
 from sandcrawler.model import WebResource
 from sandcrawler.status import Status
 from tests.fetch.warcs import checked, records
@@ -73,3 +76,19 @@ def test_a_result_without_a_document_has_no_warc(tmp_path: Path, page: bytes) ->
     assert result.status in (Status.EMPTY_BLOB, Status.REDIRECT_LOOP, Status.TIMEOUT, Status.TRUNCATED_BODY)
     assert result.cdx is None
     assert not list(tmp_path.rglob("*.gz"))
+
+
+def test_a_store_that_is_away_is_no_verdict_on_the_document(tmp_path: Path) -> None:
+    """The request is tried again as a whole; nothing is published that names a file which is not there."""
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(Unavailable, match="cannot be kept"):
+        ingested(tmp_path / "file")
+
+
+def test_without_the_setting_nothing_is_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recording, "Recording", None)
+    monkeypatch.setattr(archive, "Recording", None)
+    result = ingested(Path("off"))
+    assert result.status is Status.SUCCESS
+    assert result.cdx is not None
+    assert (result.cdx.warc_path, result.cdx.warc_offset, result.cdx.warc_csize) == (None, None, None)
