@@ -23,6 +23,7 @@ LINK_SOURCE = "doi"
 
 STAGES: Mapping[str, str] = {"vor": "published", "am": "accepted"}
 TYPE_STAGES: Mapping[str, str] = {"posted-content": "submitted"}
+MOST = (9999, 12, 31)  # year, month, day
 DATES = ("published", "published-online", "published-print", "posted", "issued")
 
 
@@ -58,9 +59,10 @@ def _license(record: dict[str, Any], version: str | None) -> dict[str, Any]:
     """The licence of this version of the work, else of any."""
     chosen = None
     for one in mappings(record.get("license")):
-        if text(one.get("URL")) and (chosen is None or text(one.get("content-version")) == version):
-            chosen = one
+        if text(one.get("URL")):
+            chosen = chosen or one
             if text(one.get("content-version")) == version:
+                chosen = one
                 break
     if chosen is None:
         return {}
@@ -81,9 +83,9 @@ def _date(value: object) -> str | None:
     first = parts[0] if isinstance(parts, list) and parts else None
     if not isinstance(first, list):
         return None
-    known = []
-    for part, form, most in zip(first, ("{:04d}", "{:02d}", "{:02d}"), (9999, 12, 31), strict=False):
+    known = ""
+    for part, most in zip(first, MOST, strict=False):
         if type(part) is not int or not 0 < part <= most:
             break
-        known.append(form.format(part))
-    return "-".join(known) or None
+        known += f"-{part:02d}" if known else f"{part:04d}"
+    return known or None
