@@ -46,7 +46,7 @@ def lines(stream: io.BufferedReader) -> Iterator[tuple[int, bytes | BadRow]]:
             while (rest := stream.readline(LINE_BYTES)) and not rest.endswith(b"\n"):
                 pass
             yield number, BadRow(f"the line has more than {LINE_BYTES} bytes")
-        elif not line.isspace():
+        elif line and not line.isspace():
             yield number, line
 
 
