@@ -117,6 +117,7 @@ class Config(BaseSettings):
     fetch_backend: Annotated[str, Field(min_length=1, description="Where answers come from: live, warc:PATH|URL")] = (
         "live"
     )
+    fetch_backends: Annotated[Words, Field(description="Kinds of back end that a request may name")] = ("live",)
     warc: Annotated[str, Field(min_length=1, description="WARCs of all captures: off, bucket, or a folder")] = "off"
     warc_bytes: Annotated[int, Field(gt=0, description="Bytes of bodies in one WARC, as received")] = GIB
 

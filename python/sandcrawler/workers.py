@@ -16,6 +16,7 @@ out, and commits. To add a topic: `names.py` and `kafka/topics.toml`; a table: `
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from sandcrawler import kafka, runtime, wire
@@ -58,20 +59,24 @@ def ingest(config: Config) -> Concurrent[tuple[IngestRequest, dict[str, Any]]]:
         return messages(outcome, *request, config)
 
     return Concurrent(
-        decode=decode_request,
+        decode=partial(decode_request, config),
         work=answer,
         window=config.ingest_window,
         session=lambda: opened(backends, sandbox),
     )
 
 
-def decode_request(record: Record) -> tuple[IngestRequest, dict[str, Any]]:
-    """A request; if it names a back end, there is such a one. InvalidMessage says what is wrong."""
+def decode_request(config: Config, record: Record) -> tuple[IngestRequest, dict[str, Any]]:
+    """A request; a back end that it names exists and is allowed. InvalidMessage says what is wrong."""
     request, verbatim = wire.decode_request(record.value)
+    backend = request.fetch_backend or config.fetch_backend
     try:
-        named(request.fetch_backend or "live")
+        named(backend)
     except ConfigurationError as error:
         raise InvalidMessage(f"fetch_backend: {error}") from error
+    # Whoever may write requests may not thereby read this machine's files.
+    if backend != config.fetch_backend and backend.partition(":")[0] not in config.fetch_backends:
+        raise InvalidMessage(f"fetch_backend: {backend!r} is not allowed here (SANDCRAWLER_FETCH_BACKENDS)")
     return request, verbatim
 
 

@@ -87,6 +87,7 @@ def test_a_worker_keeps_its_warc_in_the_bucket(
     with running() as web:
         config = stack_config(
             warc="bucket",
+            fetch_backends=("live", "warc"),
             fetch_connect_to=web.connect_to,
             fetch_allow_addresses="127.0.0.0/8",
             fetch_host_gap=0,
@@ -118,3 +119,10 @@ def test_a_request_with_a_back_end_of_no_kind_is_a_dead_letter() -> None:
         workers.ingest(Config()).decode(
             record({"ingest_type": "html", "base_url": DOCUMENT.url, "fetch_backend": "gopher"})
         )
+
+
+def test_a_request_may_not_read_this_machine_s_files_unless_the_operator_says_so(tmp_path: Path) -> None:
+    asked = record({"ingest_type": "html", "base_url": DOCUMENT.url, "fetch_backend": f"warc:{tmp_path}/a.warc"})
+    with pytest.raises(InvalidMessage, match="SANDCRAWLER_FETCH_BACKENDS"):
+        workers.ingest(Config()).decode(asked)
+    workers.ingest(Config(fetch_backends=("live", "warc"))).decode(asked)
