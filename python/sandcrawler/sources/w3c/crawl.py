@@ -9,55 +9,33 @@ stops the asking and saves what there is; a second one ends at once. A full disk
 """
 
 import queue
-import signal
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from itertools import count
-from types import FrameType
 
 import structlog
 
 from sandcrawler.fetch.pacing import Sleeper
 from sandcrawler.sources.base import CrawlIncomplete
-from sandcrawler.sources.http import HttpError
-from sandcrawler.sources.w3c.api import Api, Resource, href_of, links
+from sandcrawler.sources.w3c.api import Api, Resource
 from sandcrawler.sources.w3c.gather import Gathering, lists_of
 from sandcrawler.sources.w3c.keep import Keeper
+from sandcrawler.sources.w3c.pages import IndexPages
 from sandcrawler.sources.w3c.parse import EVERY_RECORD, EVERY_VERSION, url_of
 from sandcrawler.sources.w3c.realize import Realizer
 from sandcrawler.sources.w3c.reference import identifier
 from sandcrawler.sources.w3c.settings import Settings, W3cGovernor
+from sandcrawler.sources.w3c.stop import Stop
 
 log = structlog.get_logger()
 
-PAGE_ATTEMPTS = 3
-SPECIFICATIONS = "specifications"
 Work = tuple[str, Resource]
 Progress = Callable[[int, int | None], None]
 
 
 def unseen(done: int, total: int | None) -> None:
     """Progress that nobody looks at."""
-
-
-class Stop:
-    """Whether to stop, and a sleep that ends when somebody says so."""
-
-    def __init__(self) -> None:
-        self._event = threading.Event()
-
-    def __call__(self) -> bool:
-        return self._event.is_set()
-
-    def set(self) -> None:
-        """Say stop."""
-        self._event.set()
-
-    def sleep(self, seconds: float) -> None:
-        """Sleep, or wake at once on stop."""
-        self._event.wait(seconds)
 
 
 class Crawl:
@@ -78,13 +56,11 @@ class Crawl:
         self.stop = stop or Stop()
         self.governor = governor or W3cGovernor(sleeper=self.stop.sleep)
         self.realizer = Realizer(api, self.governor, self.stop)
-        self.interrupted = False
-        self._sleeper = sleeper or self.stop.sleep
+        self.pages = IndexPages(self.realizer, sleeper or self.stop.sleep)
         self._progress = progress
         self._queue: queue.Queue[Work | None] = queue.Queue(4 * settings.concurrency)
         self._fatal: OSError | None = None
         self._done = count(1)
-        self._total: int | None = None
 
     def run(self) -> None:
         """Harvest and guard. When this returns, what was kept may be indexed.
@@ -94,11 +70,12 @@ class Crawl:
         """
         self.realizer.reset()
         workers = [threading.Thread(target=self._work, daemon=True) for _ in range(self.settings.concurrency)]
-        with self._interruptible():
+        with self.stop.on_interrupt():
             for worker in workers:
                 worker.start()
             try:
-                self._produce()
+                for work in self.pages.specifications():
+                    self._queue.put(work)
             finally:
                 for _ in workers:
                     self._queue.put(None)
@@ -106,7 +83,7 @@ class Crawl:
                     worker.join()
         if self._fatal:
             raise self._fatal
-        if self.interrupted:
+        if self.stop.interrupted:
             log.warning("Crawl interrupted — saving progress collected so far.")
         else:
             self._guard()
@@ -130,53 +107,6 @@ class Crawl:
         self.keeper.count("skipped", len(self.realizer.skipped))
         self.keeper.count("throttled", len(self.realizer.throttled))
 
-    # The producer: pages into the queue.
-
-    def _produce(self) -> None:
-        page, number = self.api.index_page(1), 1
-        pages, self._total = page.get("pages"), page.get("total")
-        while True:
-            for entry in links(page, SPECIFICATIONS):
-                if self.realizer.stopping():
-                    return
-                self._queue.put((entry["href"], page))
-            if not href_of(page, "next"):
-                break
-            following = self._index_page(number + 1)
-            if following is None:
-                if self.realizer.stopping():
-                    return
-                raise CrawlIncomplete(
-                    f"specifications pagination stopped at page {number}: failed to fetch page {number + 1}"
-                )
-            page, number = following, number + 1
-        if isinstance(pages, int) and number < pages and not self.realizer.stopping():
-            raise CrawlIncomplete(
-                f"specifications pagination ended at page {number} of {pages}; refusing to save a partial dataset"
-            )
-
-    def _index_page(self, number: int) -> Resource | None:
-        """A page after the first one: refusals are sat out, other failures tried three times."""
-        failures = 0
-        while not self.realizer.stopping():
-            self.governor.wait()
-            try:
-                page = self.api.index_page(number)
-            except HttpError as error:
-                if error.status is not None and self.governor.throttles(error.status):
-                    log.warning("index page refused", page=number, error=str(error))
-                    self.governor.throttled(error.retry_after)
-                    continue
-                failures += 1
-                log.warning("index page failed", page=number, attempt=failures, of=PAGE_ATTEMPTS, error=str(error))
-                if failures == PAGE_ATTEMPTS:
-                    return None
-                self._sleeper(2**failures)
-            else:
-                self.governor.succeeded()
-                return page
-        return None
-
     # The workers: a specification and its versions each.
 
     def _work(self) -> None:
@@ -184,7 +114,7 @@ class Crawl:
             if self.realizer.stopping():
                 continue
             self._safely(partial(self._specification, *work), work[0])
-            self._progress(next(self._done), self._total)
+            self._progress(next(self._done), self.pages.total)
 
     def _safely(self, work: Callable[[], None], href: str) -> None:
         """One bad resource costs its own record only; a disk that does not take records costs the harvest."""
@@ -229,22 +159,3 @@ class Crawl:
     def _cut_off(self) -> bool:
         """Whether the harvest stopped meanwhile, so that a record may lack what was no longer asked for."""
         return self.realizer.stopping()
-
-    @contextmanager
-    def _interruptible(self) -> Iterator[None]:
-        """Ctrl-C says stop; a second one does what it did before. Only the main thread hears of signals."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        before = signal.getsignal(signal.SIGINT)
-
-        def interrupt(_number: int, _frame: FrameType | None) -> None:
-            self.interrupted = True
-            self.stop.set()
-            signal.signal(signal.SIGINT, before)
-
-        signal.signal(signal.SIGINT, interrupt)
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGINT, before)

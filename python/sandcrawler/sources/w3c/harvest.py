@@ -10,9 +10,10 @@ from sandcrawler.fetch.pacing import Pacer
 from sandcrawler.sources.http import HttpError
 from sandcrawler.sources.w3c.api import Api
 from sandcrawler.sources.w3c.bibliography import client
-from sandcrawler.sources.w3c.crawl import Crawl, Progress, Stop, unseen
+from sandcrawler.sources.w3c.crawl import Crawl, Progress, unseen
 from sandcrawler.sources.w3c.keep import Form, Keeper
 from sandcrawler.sources.w3c.settings import Settings, settings
+from sandcrawler.sources.w3c.stop import Stop
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +51,12 @@ def fetch(  # noqa: PLR0913  (the options of the command)
     crawl = Crawl(Api(asking, chosen.api), keeper, chosen, stop=stop, progress=progress)
     try:
         crawl.run()
-        pruned = keeper.prune() if prune and not crawl.interrupted else []
+        pruned = keeper.prune() if prune and not stop.interrupted else []
         keeper.save_index()
-        keeper.ledger.save(partial=crawl.interrupted)
+        keeper.ledger.save(partial=stop.interrupted)
         messages = keeper.save_report()
     except HttpError as error:
         raise Unavailable(f"the API of the W3C cannot be read: {error}") from error
     except OSError as error:
         raise Unavailable(f"{output} cannot be written: {error.strerror or error}") from error
-    return Harvest(dict(keeper.counts), tuple(messages), tuple(pruned), crawl.interrupted)
+    return Harvest(dict(keeper.counts), tuple(messages), tuple(pruned), stop.interrupted)

@@ -9,12 +9,12 @@ import pytest
 from sandcrawler.demo.w3c.api import answers
 from sandcrawler.errors import ConfigurationError
 from sandcrawler.sources.base import CrawlIncomplete
-from sandcrawler.sources.w3c.crawl import Stop
 from sandcrawler.sources.w3c.index import read_rows
 from sandcrawler.sources.w3c.keep import Keeper, file_name
 from sandcrawler.sources.w3c.parse import EVERY_RECORD
 from sandcrawler.sources.w3c.record import from_xml, from_yaml, problems
 from sandcrawler.sources.w3c.settings import API, settings
+from sandcrawler.sources.w3c.stop import Stop
 from tests.sources.w3c.server import Server, key, serving
 from tests.sources.w3c.world import PEOPLE, Harvest, names, specification, world
 
@@ -161,7 +161,7 @@ def test_ctrl_c_is_restored_and_saves(tmp_path: Path) -> None:
         harvest = Harvest(server.base, tmp_path, concurrency=1)
         server.on_request = lambda _: os.kill(os.getpid(), signal.SIGINT) if len(server.asked) == 40 else None
         harvest.run()
-    assert harvest.crawl.interrupted
+    assert harvest.crawl.stop.interrupted
     assert signal.getsignal(signal.SIGINT) is before
     kept = names(tmp_path)
     assert 0 < len(kept) < 70
@@ -173,7 +173,7 @@ def test_ctrl_c_is_restored_and_saves(tmp_path: Path) -> None:
 def test_an_interrupted_harvest_keeps_what_the_index_had(server: Server, tmp_path: Path) -> None:
     Harvest(server.base, tmp_path).run()
     harvest = Harvest(server.base, tmp_path)
-    harvest.crawl.interrupted = True
+    harvest.crawl.stop.interrupted = True
     harvest.crawl.stop.set()
     harvest.run()
     assert len(identifiers(tmp_path)) == 16
@@ -260,3 +260,10 @@ def test_other_knobs() -> None:
     assert settings({"W3C_API_URL": "http://localhost:1/"}).api == "http://localhost:1"
     assert settings({"W3C_API_URL": "http://localhost:1/"}).gap == 0
     assert settings({}, api="http://localhost:2", gap=1.5).gap == 1.5
+
+
+def test_a_server_that_always_answers_with_one_page_is_refused(tmp_path: Path) -> None:
+    made = world(6, 1)
+    made["/specifications?embed=true&page=2"] = made["/specifications?embed=true"]
+    with serving(made) as server, pytest.raises(CrawlIncomplete, match="failed to fetch page 2"):
+        Harvest(server.base, tmp_path).run()

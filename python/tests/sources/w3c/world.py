@@ -78,7 +78,7 @@ class Harvest:
         if prune:
             self.keeper.prune()
         self.keeper.save_index()
-        self.keeper.ledger.save(partial=self.crawl.interrupted)
+        self.keeper.ledger.save(partial=self.crawl.stop.interrupted)
         return self
 
 
