@@ -74,12 +74,14 @@ def _date(seconds: float) -> str:
 @pytest.mark.parametrize("status", [429, 503])
 @pytest.mark.parametrize(
     ("header", "least", "most"),
-    [("3", 55, 61), ("300", 295, 301), (_date(400), 350, 401), ("315360000", 890, 901), ("junk", 55, 61), ("", 55, 61)],
+    [("3", 55, 61), ("300", 295, 301), ("in 400 s", 350, 401), ("315360000", 890, 901), ("junk", 55, 61), ("", 55, 61)],
 )
 def test_h50_the_whole_host_is_left_alone(status: int, header: str, least: float, most: float) -> None:
+    value = _date(400) if header == "in 400 s" else header  # of now, not of when the tests were collected
+
     async def work() -> None:
         pages: dict[str, Page] = {
-            f"{SITE}/a": reply(b"slow down", status, retry_after=header),
+            f"{SITE}/a": reply(b"slow down", status, retry_after=value),
             f"{SITE}/b": reply(HTML),
             "http://cdn.example.net/x": reply(HTML),
         }
