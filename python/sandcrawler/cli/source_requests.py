@@ -115,7 +115,8 @@ def oai_requests(
     from sandcrawler.sources import oai, oai_records  # noqa: PLC0415
     from sandcrawler.sources.http import Client  # noqa: PLC0415
     from sandcrawler.sources.makers import Maker, chosen  # noqa: PLC0415
-    from sandcrawler.sources.requests import Seen, make  # noqa: PLC0415
+    from sandcrawler.sources.requests import make  # noqa: PLC0415
+    from sandcrawler.sources.seen import Seen  # noqa: PLC0415
 
     query = oai.Query(endpoint, prefix, since, until, named_set)
     client = Client(load().fetch_user_agent, retries=oai.RETRIES)
@@ -139,7 +140,7 @@ def make_all(maker: "Maker", files: list[str], kind: list[Type] | None, by: str 
     """All requests of all files, to stdout or to a queue."""
     from sandcrawler.sources.makers import chosen  # noqa: PLC0415
     from sandcrawler.sources.makers import requests as requests_of  # noqa: PLC0415
-    from sandcrawler.sources.requests import Seen  # noqa: PLC0415
+    from sandcrawler.sources.seen import Seen  # noqa: PLC0415
     from sandcrawler.sources.streams import opened  # noqa: PLC0415
 
     seen, report = Seen(), reporting("")

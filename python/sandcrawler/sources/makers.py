@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sandcrawler.sources import arxiv, crossref, doaj, fatcat, openalex, pmc
-from sandcrawler.sources.requests import Report, Request, Seen, make
+from sandcrawler.sources.requests import Report, Request, make
 from sandcrawler.sources.rows import Read, json_rows, whole
+from sandcrawler.sources.seen import Seen
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from sandcrawler import wire
 from sandcrawler.errors import ConfigurationError
 from sandcrawler.model import IngestRequest
 from sandcrawler.sources.fields import mapping, text
-from sandcrawler.sources.requests import ID_BYTES, BadRow, Numbered, Request, ext_ids
+from sandcrawler.sources.requests import ID_BYTES, BadRow, Numbered, Request, ext_ids, web_url
 from sandcrawler.sources.rows import json_lines, table_rows, text_rows
 from sandcrawler.sources.values import looks_like_values, values
 
@@ -139,9 +139,7 @@ def drafts(row: Any, options: Options) -> Iterator[Request]:
         raise BadRow(f"a JSON object or a URL is needed, this is {type(row).__name__}")
     known = {COLUMNS.get(name.lower(), name): value for name, value in row.items() if value not in (None, "")}
     known |= {name: row[column] for name, column in options.columns.items() if column in row}
-    url = text(known.get("base_url"))
-    if url is None:
-        raise BadRow("the URL is blank")
+    url = web_url(known.get("base_url"))
     ids = ext_ids(mapping(known.pop("ext_ids", None)) | {name: known.pop(name) for name in IDS if name in known})
     fixed = {
         "base_url": url,

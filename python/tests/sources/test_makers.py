@@ -58,6 +58,14 @@ def test_doaj() -> None:
     }
 
 
+def test_a_bad_link_is_said_once_and_the_others_stand() -> None:
+    links = [
+        {"type": "fulltext", "content_type": "html", "url": url} for url in ("ftp://x", " ", "https://x.example.org/")
+    ]
+    found, bad = run("doaj", json.dumps({"id": "1", "bibjson": {"link": links}}).encode())
+    assert (len(found), [where for where, _ in bad]) == (2, [1, 1])
+
+
 @pytest.mark.parametrize(
     ("content_type", "kinds"),
     [

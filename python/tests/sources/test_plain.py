@@ -130,3 +130,7 @@ def test_long_urls_are_their_own_identifier_by_hash() -> None:
     long = B + "x" * 600
     assert own_id(B) == B
     assert own_id(long) == hashlib.sha1(long.encode()).hexdigest()
+
+
+def test_one_page_is_asked_for_once_however_it_is_written() -> None:
+    assert [one["base_url"] for one in run(f"{B}#a\n{B}#b\n")[0]] == [B]

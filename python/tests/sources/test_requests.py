@@ -8,7 +8,8 @@ from sandcrawler.extract import identifiers
 from sandcrawler.extract.urls import resolve
 from sandcrawler.sources import requests
 from sandcrawler.sources.fields import PLAIN_URL
-from sandcrawler.sources.requests import BadRow, Report, Seen, checked, ext_ids, make, request, web_url
+from sandcrawler.sources.requests import BadRow, Report, checked, ext_ids, make, request, web_url
+from sandcrawler.sources.seen import Seen
 
 URL = "https://journal.example.org/1"
 

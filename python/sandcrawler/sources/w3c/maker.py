@@ -8,7 +8,8 @@ from pathlib import Path
 
 from sandcrawler.sources.base import Record
 from sandcrawler.sources.fields import mapping, mappings, text
-from sandcrawler.sources.requests import BadRow, Numbered, Report, Request, Seen, make, request
+from sandcrawler.sources.requests import BadRow, Numbered, Report, Request, make, request
+from sandcrawler.sources.seen import Seen
 from sandcrawler.sources.w3c.index import INDEX_NAME
 from sandcrawler.sources.w3c.record import from_xml, from_yaml
 
