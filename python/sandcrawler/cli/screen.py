@@ -30,7 +30,7 @@ def log_to_stderr() -> None:
     import structlog  # noqa: PLC0415  (it is slow to import)
 
     structlog.configure(
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),  # that of the moment: it may be exchanged
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
     )
 
