@@ -6,6 +6,7 @@ refuses them (22P05, 22P02): so the value in SQL equals the value in Kafka.
 
 import json
 import re
+from math import isfinite
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -17,6 +18,7 @@ from sandcrawler.model import IngestRequest
 Model = TypeVar("Model", bound=BaseModel)
 
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+DEEPEST = 200
 # The JSON spellings of the same; a cheap look before every string is visited.
 _SUSPECT = re.compile(rb"\\u0000|\\ud[89a-f]|\x00|\xed[\xa0-\xbf]", re.IGNORECASE)
 
@@ -37,6 +39,17 @@ def clean(value: Any) -> Any:
     return value
 
 
+def depth(value: Any) -> int:
+    """How deep lists and objects stand in each other; without recursion, since the value is a stranger's."""
+    deepest, open_ = 0, [(value, 1)]
+    while open_:
+        item, level = open_.pop()
+        if isinstance(item, (dict, list)):
+            deepest = max(deepest, level)
+            open_ += [(inner, level + 1) for inner in (item.values() if isinstance(item, dict) else item)]
+    return deepest
+
+
 def loads(data: bytes | None) -> dict[str, Any]:
     """A message's bytes as a JSON object. SkippedMessage for tombstones; InvalidMessage says what is wrong."""
     if data is None:
@@ -53,14 +66,21 @@ def loads(data: bytes | None) -> dict[str, Any]:
 
 
 def _loads_patiently(data: bytes) -> Any:
-    """What the fast parser refuses and Python reads (lone surrogates, deep nesting), or why it is not JSON."""
+    """What the fast parser refuses and Python reads (lone surrogates), or why it is not JSON.
+
+    The fast parser also refuses what is nested more than 200 deep, and so do we: whatever comes later (cleaning,
+    JSONB, the next worker) would break on it.
+    """
     try:
         text = data.decode("utf-8", "surrogatepass" if b"\xed" in data else "strict")
-        return json.loads(text, parse_constant=_no_constant)
+        value = json.loads(text, parse_constant=_no_constant)
     except UnicodeDecodeError as error:
         raise InvalidMessage(f"not UTF-8: {error}") from error
     except (ValueError, RecursionError) as error:
         raise InvalidMessage(f"not JSON: {error}") from error
+    if depth(value) > DEEPEST:
+        raise InvalidMessage(f"lists and objects stand more than {DEEPEST} deep in each other")
+    return value
 
 
 def _suspect(data: bytes) -> bool:
@@ -84,16 +104,26 @@ def decode(kind: type[Model], data: bytes | None) -> Model:
 def decode_request(data: bytes | None) -> tuple[IngestRequest, dict[str, Any]]:
     """A request, and the same verbatim (unknown fields kept) for the result to carry."""
     verbatim = loads(data)
+    if not _is_finite(verbatim):
+        raise InvalidMessage("a number is larger than JSON's readers agree on (1e308)")
     try:
         return IngestRequest.model_validate(verbatim), verbatim
     except ValidationError as error:
         raise InvalidMessage(f"not a valid ingest request: {reasons(error)}") from error
 
 
+def _is_finite(value: Any) -> bool:
+    """Whether every number is one: 1e400 is JSON, reads as infinity, and cannot be written again."""
+    if isinstance(value, float):
+        return isfinite(value)
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return all(map(_is_finite, inner))
+
+
 def encode(value: BaseModel | dict[str, Any]) -> bytes:
     """A value as UTF-8 JSON, absent fields left out."""
     plain = jsonable(value)
-    text = json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(plain, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     if UNSTORABLE.search(text) or "\\u0000" in text:
         text = json.dumps(clean(plain), ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8")

@@ -9,6 +9,10 @@ from hypothesis import strategies as st
 from sandcrawler import wire
 from sandcrawler.errors import InvalidMessage, SkippedMessage
 from sandcrawler.model import HtmlTeixml, IngestWebResult
+from sandcrawler.names import Table
+from sandcrawler.persist.results import decode as decode_result
+from sandcrawler.persist.rows import rows
+from sandcrawler.runtime import Record
 from sandcrawler.status import Status
 
 REQUEST = {"ingest_type": "html", "base_url": "https://journal.example.org/a/1"}
@@ -33,6 +37,11 @@ def test_nothing_to_do_is_skipped(data: bytes | None, reason: str) -> None:
         (b'{"ingest_type": "html", "base_url": ""}', "base_url"),
         (b'{"ingest_type": "tiff", "base_url": "https://example.org/"}', "ingest_type"),
         (b"[" * 100_000, "not JSON"),
+        (b'{"x": ' + b"[" * 300 + b"]" * 300 + b', "ingest_type": "html", "base_url": "https://x/"}', "200 deep"),
+        (b'{"x": ' + b"[" * 300 + b'"\\u0000"' + b"]" * 300 + b', "ingest_type": "html", "base_url": "x"}', "200 deep"),
+        (b'{"x": 1e400, "ingest_type": "html", "base_url": "https://x/"}', "1e308"),
+        (b'{"x": [{"y": ' + b"9" * 400 + b'.5}], "ingest_type": "html", "base_url": "https://x/"}', "1e308"),
+        (b'{"x": NaN, "ingest_type": "html", "base_url": "https://x/"}', "NaN"),
     ],
 )
 def test_a_message_that_is_no_request_is_refused_with_its_reason(data: bytes, says: str) -> None:
@@ -73,3 +82,16 @@ def test_lone_surrogates_and_nul_become_the_replacement_character() -> None:
 def test_absent_fields_are_left_out() -> None:
     result = IngestWebResult(status=Status.TIMEOUT, hit=False, timestamp="2026-01-01T00:00:00Z")
     assert set(json.loads(wire.encode(result))) == {"status", "hit", "timestamp"}
+
+
+@pytest.mark.parametrize("levels", [1, 100, 150, 190])
+def test_what_is_accepted_passes_through_every_later_step(levels: int) -> None:
+    """Cleaned, published and read again, and written as JSONB: deep nesting broke each of these once."""
+    deep = b"[" * levels + b'"\\u0000"' + b"]" * levels
+    _, verbatim = wire.decode_request(
+        b'{"ingest_type": "html", "base_url": "https://x.example.org/", "x": ' + deep + b"}"
+    )
+    result = IngestWebResult(status=Status.TIMEOUT, hit=False, timestamp="2026-01-01T00:00:00Z", request=verbatim)
+    arrival = decode_result(Record("results", 0, 0, None, wire.encode(result)))
+    made = dict(rows(arrival)[0])
+    assert wire.depth(json.loads(made[Table.INGEST_REQUEST]["request"])) == levels + 1

@@ -22,7 +22,7 @@ def masked(address: str) -> str:
 
 def say(text: str) -> None:
     """A line for people."""
-    console.print(text, markup=False, soft_wrap=True)
+    console.print(text, markup=False, emoji=False, soft_wrap=True)
 
 
 def log_to_stderr() -> None:
@@ -43,5 +43,5 @@ def put(value: dict[str, Any]) -> None:
 def fail(text: str, code: int) -> NoReturn:
     """Say what is wrong, and stop with an exit code of `EXIT_CODES`."""
     sys.stdout.flush()
-    console.print(f"sandcrawler: {text}", markup=False, soft_wrap=True)
+    console.print(f"sandcrawler: {text}", markup=False, emoji=False, soft_wrap=True)
     sys.exit(code)

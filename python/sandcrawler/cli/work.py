@@ -67,7 +67,8 @@ def _run_side_by_side(workers: list[str], metrics_port: int) -> int:
     """Each worker in a process of its own. When one ends, the others are asked to; the first bad code is ours."""
     own = [["--metrics-port", str(metrics_port and metrics_port + number)] for number in range(len(workers))]
     children = [
-        subprocess.Popen([sys.executable, "-m", "sandcrawler", "run", name, *options])
+        # A session of its own: Ctrl-C is for us, who then ask each child once; the second signal would end it at once.
+        subprocess.Popen([sys.executable, "-m", "sandcrawler", "run", name, *options], start_new_session=True)
         for name, options in zip(workers, own, strict=True)
     ]
     told = False

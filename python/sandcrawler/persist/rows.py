@@ -9,8 +9,9 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from pydantic_core import to_json
+from pydantic_core import PydanticSerializationError, to_json
 
+from sandcrawler.errors import InvalidMessage
 from sandcrawler.names import Table
 from sandcrawler.persist.results import Arrival
 from sandcrawler.persist.tables import Row
@@ -191,4 +192,7 @@ def _fit(text: str, limit: int, reason: str, skipped: list[str]) -> str | None:
 
 def _json(value: Any) -> str | None:
     """JSON text for a JSONB column; NULL for what is absent."""
-    return None if value is None else to_json(value).decode()
+    try:
+        return None if value is None else to_json(value).decode()
+    except PydanticSerializationError as error:
+        raise InvalidMessage(f"cannot be written as JSON: {error}") from error
