@@ -1,0 +1,172 @@
+"""One document's requests to the live web: each turned into a Capture, every fault of the web into its status.
+
+gate ─► the host's turn ─► request ─► head: throttled? redirect? ─► body, bounded ─► judged
+"""
+
+import asyncio
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import aiohttp
+from yarl import URL
+
+from sandcrawler.fetch import exchange, faults, metrics, robots
+from sandcrawler.fetch.base import Recorder, Refused, Take
+from sandcrawler.fetch.governor import retry_after
+from sandcrawler.fetch.hops import REDIRECTS, follow
+from sandcrawler.fetch.hosts import CoolingDown, Host
+from sandcrawler.fetch.judgement import decoder, judged, of_code
+from sandcrawler.fetch.target import Target
+from sandcrawler.model import Capture
+from sandcrawler.status import Status
+
+if TYPE_CHECKING:
+    from sandcrawler.fetch.live import Fetcher
+
+
+class Session:
+    """One document's fetches; `order` is its place among the worker's documents."""
+
+    def __init__(
+        self,
+        fetcher: "Fetcher",
+        http: aiohttp.ClientSession,
+        order: int,
+        recorder: Recorder | None,
+        part: int | None,
+    ) -> None:
+        self._part = part
+        self._order = order
+        self._recorder = recorder
+        self._fetcher = fetcher
+        self._http = http
+
+    async def get(self, url: str, deadline: float | None = None) -> Capture:
+        """The URL, followed through redirects; `deadline` on the fetcher's clock. Never raises for the web's faults."""
+        config = self._fetcher.config
+
+        async def ask(target: Target) -> Capture:
+            rules = await self._fetcher.gate.enter(target, deadline, self._order)
+            capture = rules if isinstance(rules, Capture) else await self._exchange(target, deadline, rules.delay)
+            return self._noted(target, capture)
+
+        return await follow(ask, self._cookies, url, config.fetch_redirects, config.fetch_allow_ports)
+
+    async def robots_txt(self, url: str) -> Capture:
+        """A site's rules, followed through their own redirects."""
+        fetcher, deadline = self._fetcher, self._fetcher.clock() + robots.ASK_SECONDS
+
+        async def ask(target: Target) -> Capture:
+            return self._noted(target, fetcher.gate.listed(target) or await self._exchange(target, deadline, None))
+
+        return await follow(ask, self._cookies, url, robots.REDIRECTS, fetcher.config.fetch_allow_ports)
+
+    def _noted(self, target: Target, capture: Capture) -> Capture:
+        metrics.answered(target.host, capture)
+        if self._fetcher.watch:
+            to = capture.header("location") if capture.status_code in REDIRECTS else None
+            said = capture.error_message or (f"to {to}" if to else f"{len(capture.body or b'')} bytes")
+            self._fetcher.watch("*", f"{'redirect' if to else capture.status}: {said}")
+        return capture
+
+    def _cookies(self, target: Target) -> str:
+        return self._http.cookie_jar.filter_cookies(URL(target.url, encoded=True)).output(header="", sep=";")
+
+    async def _exchange(self, target: Target, deadline: float | None, gap: float | None) -> Capture:
+        """One request: its response, or why there is none."""
+        asked = self._fetcher.clock()
+        nothing = Capture(target.url, Status.CONNECT_ERROR, (target.url,), datetime.now(UTC), target.url)
+        try:
+            async with self._fetcher.hosts.turn(target.host, deadline, self._order, gap) as host:
+                self._waited(host, self._fetcher.clock() - asked)
+                try:
+                    async with asyncio.timeout(None if deadline is None else deadline - self._fetcher.clock()):
+                        return await self._request(target, host)
+                except faults.CAUGHT as error:
+                    if isinstance(error, faults.SILENCE):
+                        host.missed()
+                    status, reason = faults.status(error), faults.reason(error, target)
+                    return replace(nothing, status=status, error_message=reason)
+        except CoolingDown as cooling:
+            later, reason = _later(cooling.seconds), str(cooling)
+            return replace(nothing, status=Status.HOST_BACKOFF, error_message=reason, retry_at=later)
+
+    def _waited(self, host: Host, seconds: float) -> None:
+        metrics.TURN.observe(seconds)
+        if self._fetcher.watch:
+            self._fetcher.watch("*", f"{host.name}: its turn came after {seconds:.3f} s, gap {host.pacer.gap:g} s")
+
+    async def _request(self, target: Target, host: Host) -> Capture:
+        start = self._fetcher.clock()
+        async with self._http.get(URL(target.url, encoded=True), allow_redirects=False) as response:
+            metrics.HEAD.observe(self._fetcher.clock() - start)
+            answer = Capture(
+                url=target.url,
+                status=of_code(response.status),
+                hops=(target.url,),
+                when=datetime.now(UTC),
+                terminal_url=target.url,
+                status_code=response.status,
+                headers=tuple((k.decode("latin-1"), v.decode("latin-1")) for k, v in response.raw_headers),
+            )
+            if self._recorder is None:
+                return await self._answer(target, host, response, answer, None)
+            take = self._recorder.begin(exchange.exchange(response, target.url, answer.when))
+            status = Status.TIMEOUT  # should this be cut short
+            try:
+                answer = await self._answer(target, host, response, answer, take)
+                status = answer.status
+            finally:
+                take.end(exchange.truncated(response, status))
+            return answer
+
+    async def _answer(
+        self, target: Target, host: Host, response: aiohttp.ClientResponse, answer: Capture, take: Take | None
+    ) -> Capture:
+        if host.heard(response.status, retry_after(answer.header("retry-after"))):
+            return _throttled(answer, host.governor.remaining())
+        if response.status in REDIRECTS:
+            await exchange.drain(response, take)
+            return answer
+        try:
+            return judged(answer, await self._body(response, take))
+        except Refused as refused:
+            response.close()
+            return replace(answer, status=refused.status, error_message=str(refused))
+        except TimeoutError as error:
+            response.close()
+            return replace(answer, status=Status.TIMEOUT, error_message=faults.reason(error, target))
+
+    async def _body(self, response: aiohttp.ClientResponse, take: Take | None) -> bytes:
+        encodings = response.headers.getall("Content-Encoding", [])
+        start, cap = self._fetcher.clock(), self._part or self._fetcher.config.fetch_body_bytes
+        body = decoder(response.content_type, encodings, cap)
+        try:
+            async for piece in response.content.iter_any():
+                if take:
+                    take.feed(piece)
+                body.feed(piece)
+        except TimeoutError:
+            raise
+        except (aiohttp.ClientError, OSError) as error:
+            raise Refused(Status.TRUNCATED_BODY, f"the body ended early: {faults.text(error)}") from error
+        except Refused as refused:
+            if self._part is None or refused.status is not Status.BODY_TOO_LARGE:
+                raise
+            response.close()
+            return body.so_far()
+        seconds = self._fetcher.clock() - start
+        metrics.BODY.observe(seconds)
+        if self._fetcher.watch:
+            self._fetcher.watch("*", f"the body came after another {seconds:.3f} s")
+        return body.finish()
+
+
+def _throttled(answer: Capture, seconds: float) -> Capture:
+    message = f"HTTP {answer.status_code}: the host asked to be left alone for {seconds:.0f} s"
+    return replace(answer, status=Status.HOST_BACKOFF, error_message=message, retry_at=_later(seconds))
+
+
+def _later(seconds: float) -> datetime:
+    return datetime.now(UTC) + timedelta(seconds=seconds)
