@@ -4,6 +4,7 @@ Files appear whole or not at all: a draft beside them is renamed, or linked wher
 a kill or a second process never leaves half a record. Threads may share one Output.
 """
 
+import errno
 import os
 import tempfile
 import threading
@@ -19,6 +20,8 @@ from sandcrawler.sources.naming import digest_name, file_name
 log = structlog.get_logger()
 
 PRUNE_RATIO = 0.9
+# What file systems say that know no hard links.
+NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS})
 
 
 class Output:
@@ -59,7 +62,7 @@ class Output:
             return self._write(path, content)
         try:
             with _draft(path, content) as draft:
-                os.link(draft, path)
+                _create(draft, path, content)
         except FileExistsError:
             if self.shared:
                 with self._lock:
@@ -109,6 +112,19 @@ def replace(path: Path, content: str | bytes) -> None:
     """Write a file that appears whole, in place of what was there."""
     with _draft(path, content) as draft:
         draft.replace(path)
+
+
+def _create(draft: Path, path: Path, content: str) -> None:
+    """Give the draft its name, if nobody has it. FileExistsError where somebody has."""
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        raise
+    except OSError as error:
+        if error.errno not in NO_LINKS:
+            raise
+        with path.open("xb") as file:  # not whole at once, but still nobody else's
+            file.write(content.encode())
 
 
 @contextmanager

@@ -35,6 +35,8 @@ OTHER = tuple(
 )
 SIGN_FIRST = re.compile(r'^\W[^"\n]*$', re.MULTILINE)
 SIMPLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./+-]*")
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
+ESCAPED = re.compile(rf'["\\]|{CONTROL.pattern}')
 SINGLE_LETTERS = frozenset("yYnN")
 
 
@@ -80,7 +82,13 @@ def scalar(text: str) -> str:
     """One text as it stands in a document."""
     if SIMPLE.fullmatch(text) and _style(text) is None:
         return text
+    if CONTROL.search(text):
+        return f'"{ESCAPED.sub(_escape, text)}"'  # on one line, whatever is in it
     return dump({"k": text}).removeprefix("---\nk: ").removesuffix("\n")
+
+
+def _escape(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0]):04x}"
 
 
 def is_text(written: str) -> bool:

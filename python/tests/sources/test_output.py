@@ -167,3 +167,14 @@ def test_prune_looks_below_and_spares_what_it_is_told(folder: Path) -> None:
     index.write_text("")
     assert output.prune(keep=frozenset({index})) == [folder / "sub" / "old.yaml"]
     assert index.exists()
+
+
+def test_a_file_system_without_links(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def link(*_: object) -> None:
+        raise OSError(errno.EPERM, "no links here")
+
+    monkeypatch.setattr(os, "link", link)
+    output = Output(folder, "yaml", shared=True)
+    assert output.write_unique("a", "one").read_text() == "one"
+    assert Output(folder, "yaml", shared=True).write_unique("a", "two") != folder / "a.yaml"
+    assert (folder / "a.yaml").read_text() == "one"

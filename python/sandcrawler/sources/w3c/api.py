@@ -11,6 +11,8 @@ from concurrent.futures import Future
 from typing import Any
 from urllib.parse import urlencode
 
+from sandcrawler import wire
+from sandcrawler.errors import InvalidMessage, SkippedMessage
 from sandcrawler.sources.http import Client, Failure, HttpError
 from sandcrawler.sources.w3c.settings import API, W3cGovernor
 
@@ -61,10 +63,10 @@ class Api:
     def read(self, href: str) -> Resource:
         """A resource or list page, asked for anew. HttpError where it cannot be had."""
         answer = self.client.get(self._url(href))
-        value = answer.json()
-        if not isinstance(value, dict):
-            raise HttpError(Failure.PARSE, href, "not a JSON object", answer.status, answer.headers)
-        return value
+        try:
+            return wire.loads(answer.body)
+        except (InvalidMessage, SkippedMessage) as error:
+            raise HttpError(Failure.PARSE, href, str(error), answer.status, answer.headers) from error
 
     def index_page(self, number: int) -> Resource:
         """A page of all specifications, each embedded. (The `next` link would lose them.)"""

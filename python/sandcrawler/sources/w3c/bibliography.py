@@ -37,9 +37,10 @@ def client(pacer: Pacer | None = None, sleeper: Sleeper = time.sleep) -> Client:
 
 
 def dataset(base: data.Place | None = None, index: data.Place | None = None) -> data.Dataset:
-    """The data set to look in: the one that is named, else the folder of a local index, else the published one."""
+    """The data set to look in: the one that is named, else a local index's folder with records, else the published."""
     if base is None and index is not None and not data.is_url(index):
-        base = Path(index).parent
+        folder = Path(index).parent
+        base = folder if any(folder.glob("*.yaml")) or (folder / "data").is_dir() else None
     return data.Dataset(base or data.PUBLISHED, Cache(client(), data.cache_dir()))
 
 

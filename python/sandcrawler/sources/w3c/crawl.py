@@ -10,14 +10,14 @@ stops the asking and saves what there is; a second one ends at once. A full disk
 
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import count
 
 import structlog
 
 from sandcrawler.fetch.pacing import Sleeper
-from sandcrawler.sources.base import CrawlIncomplete
+from sandcrawler.sources.base import CrawlIncomplete, Record
 from sandcrawler.sources.w3c.api import Api, Resource
 from sandcrawler.sources.w3c.gather import Gathering, lists_of
 from sandcrawler.sources.w3c.keep import Keeper
@@ -61,6 +61,7 @@ class Crawl:
         self._queue: queue.Queue[Work | None] = queue.Queue(4 * settings.concurrency)
         self._fatal: OSError | None = None
         self._done = count(1)
+        self._taken: set[str] = set()
 
     def run(self) -> None:
         """Harvest and guard. When this returns, what was kept may be indexed.
@@ -136,14 +137,16 @@ class Crawl:
         entry = {"specification": resource, "editions": editions}
         if not self.keeper.unchanged(href, entry, identifier(url_of(resource))):
             record = gathering.specification(resource, editions)
-            path = self.keeper.save(None if self._cut_off() else record, EVERY_RECORD)
-            if path and gathering.whole:
-                self.keeper.ledger.note(href, entry, path)
+            self._keep(href, entry, record, EVERY_RECORD, gathering.whole)
         if self.settings.versions:
             for edition in editions:
                 self._safely(partial(self._version, edition), edition)
 
     def _version(self, href: str) -> None:
+        # Histories overlap: that of 2dcontext begins with versions of html5.
+        if href in self._taken:
+            return
+        self._taken.add(href)
         resource = self.realizer.resource(href)
         if resource is None:
             return
@@ -152,10 +155,12 @@ class Crawl:
             return
         gathering = Gathering(self.realizer)
         record = gathering.version(resource)
-        path = self.keeper.save(None if self._cut_off() else record, EVERY_RECORD | EVERY_VERSION)
-        if path and gathering.whole:
-            self.keeper.ledger.note(href, resource, path)
+        self._keep(href, resource, record, EVERY_RECORD | EVERY_VERSION, gathering.whole)
 
-    def _cut_off(self) -> bool:
-        """Whether the harvest stopped meanwhile, so that a record may lack what was no longer asked for."""
-        return self.realizer.stopping()
+    def _keep(self, href: str, entry: object, record: Record, expected: Mapping[str, str], whole: bool) -> None:
+        # Where the harvest stopped meanwhile, the record may lack what was no longer asked for.
+        if self.realizer.stopping():
+            return
+        path = self.keeper.save(record, expected, whole)
+        if path and whole:
+            self.keeper.note(href, entry, path)

@@ -51,7 +51,7 @@ class Keeper:
         self.errors = Errors()
         self.counts: Counter[str] = Counter()
         self.rows: list[Row] = []
-        self._write = WRITERS[form]
+        self._form, self._write = form, WRITERS[form]
         self._files: set[Path] = set()
         self._lock = threading.Lock()
 
@@ -61,15 +61,26 @@ class Keeper:
 
     def unchanged(self, href: str, entry: Any, docnumber: str) -> bool:
         """Whether the ledger knows this entry and its file is there: then the row of the index is all that is made."""
-        if not self.ledger.active or not self.ledger.unchanged(href, entry):
+        if not self.ledger.active or not self.ledger.unchanged(self._key(href), entry):
             return False
         with self._lock:
             self._claim(docnumber)
             self.counts["unchanged"] += 1
         return True
 
-    def save(self, record: Record | None, expected: Mapping[str, str]) -> Path | None:
-        """Write a record. OSError where the disk is full or the folder is not ours."""
+    def note(self, href: str, entry: Any, path: Path) -> None:
+        """Let the ledger know where this entry's record is."""
+        self.ledger.note(self._key(href), entry, path)
+
+    def _key(self, href: str) -> str:
+        """The ledger's key: a record in another form is another record."""
+        return href if self._form == "yaml" else f"{href}#{self._form}"
+
+    def save(self, record: Record | None, expected: Mapping[str, str], whole: bool = True) -> Path | None:
+        """Write a record. One that is not whole never takes the place of another, which may be better.
+
+        OSError where the disk is full or the folder is not ours.
+        """
         if record is None:
             return None
         docnumber = record["docnumber"]
@@ -78,9 +89,12 @@ class Keeper:
         with self._lock:
             for name, lacks in lacking(record, expected).items():
                 self.errors.note(name, lacks)
+            if whole or not path.is_file():
+                self.output.force_write(path, content)
+            else:
+                self.output.written.add(path)
             self._claim(docnumber)
-            self.output.force_write(path, content)
-            self.counts["documents"] += 1
+            self.counts["documents" if whole else "incomplete"] += 1
         return path
 
     def count(self, name: str, number: int) -> None:

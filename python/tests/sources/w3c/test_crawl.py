@@ -89,6 +89,27 @@ def test_a_history_that_goes_in_circles_ends(tmp_path: Path) -> None:
     assert len(names(tmp_path)) == 4
 
 
+def test_a_version_in_two_histories_is_harvested_once(tmp_path: Path) -> None:
+    made = world(2, 2)
+    shared = f"{API}/specifications/tide-0/versions/20010115"
+    made["/specifications/tide-1/versions"]["_links"]["version-history"].append({"href": shared, "title": "x"})
+    with serving(made) as server:
+        Harvest(server.base, tmp_path).run()
+        assert server.count("/specifications/tide-0/versions/20010115/editors") == 1
+    assert len(record(tmp_path, "tide-1")["relation"]) == 3
+
+
+@pytest.mark.parametrize("end", ["a\x00b", "a\nb: c", "\ud800", "x" * 3000, "é", "..", "'", "~", "- "])
+def test_odd_urls_break_nothing_else(tmp_path: Path, end: str) -> None:
+    made = world(1, 2)
+    made["/specifications/tide-0/versions/20010115"]["uri"] = f"http://www.w3.org/TR/{end}"
+    with serving(made) as server:
+        Harvest(server.base, tmp_path).run()
+    assert {"tide-0.yaml", "rec-tide-0-20010215.yaml"} & names(tmp_path)
+    assert all((tmp_path / row.file).is_file() for row in read_rows(tmp_path / "index-v2.yaml"))
+    assert len(identifiers(tmp_path)) >= 1
+
+
 def test_without_versions(server: Server, tmp_path: Path) -> None:
     Harvest(server.base, tmp_path, versions=False).run()
     assert names(tmp_path) == {f"tide-{n}.yaml" for n in range(4)}

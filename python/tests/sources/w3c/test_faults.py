@@ -12,6 +12,7 @@ import pytest
 from sandcrawler.sources.base import CrawlIncomplete
 from sandcrawler.sources.http import HttpError
 from sandcrawler.sources.w3c.index import read_rows
+from sandcrawler.sources.w3c.keep import Form
 from tests.sources.w3c.server import Fault, Server, key, serving
 from tests.sources.w3c.world import Harvest, names, world
 
@@ -227,6 +228,23 @@ def test_a_record_that_lost_a_part_is_harvested_again(
     assert contents(tmp_path) != undisturbed
     Harvest(server.base, tmp_path, ledger=True).run()
     assert contents(tmp_path) == undisturbed
+
+
+def test_a_record_that_lost_a_part_does_not_take_a_better_ones_place(
+    server: Server, tmp_path: Path, undisturbed: dict[str, bytes]
+) -> None:
+    Harvest(server.base, tmp_path).run()
+    server.fail(f"{VERSION}/editors", *[Fault(0)] * 6)
+    again = Harvest(server.base, tmp_path).run(prune=True)
+    assert again.keeper.counts["incomplete"] == 1
+    assert contents(tmp_path) == undisturbed
+
+
+def test_the_ledger_of_one_form_says_nothing_of_another(server: Server, tmp_path: Path) -> None:
+    forms: tuple[Form, ...] = ("yaml", "xml", "bibxml")
+    for form in forms:
+        assert Harvest(server.base, tmp_path, form, ledger=True).run().keeper.counts["documents"] == 16
+    assert (tmp_path / "tide-0.xml").read_text().startswith("<bibitem")
 
 
 def test_prune_deletes_what_the_source_no_longer_has(tmp_path: Path) -> None:
