@@ -94,6 +94,20 @@ def test_a_broken_line_costs_itself_only() -> None:
     ]
 
 
+@settings(max_examples=200, deadline=None)
+@given(st.dictionaries(st.text(max_size=5), st.text(max_size=8), max_size=3), st.booleans())
+def test_lines_are_read_as_messages_are(record: dict[str, str], ascii_only: bool) -> None:
+    line = json.dumps(record, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass")
+    assert rows(line) == [(1, wire.loads(line))]
+
+
+def test_nul_is_replaced_in_lines_as_in_messages() -> None:
+    assert rows(b'{"\\u0000": "a\\u0000\\ud800"}\n{"a": "\\u0000"}') == [
+        (1, {"\ufffd": "a\ufffd\ufffd"}),
+        (2, {"a": "\ufffd"}),
+    ]
+
+
 def test_a_line_without_end_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "LINE_BYTES", 100)
     assert rows(b'{"a": 1}\n{"b": "' + b"x" * 1000 + b'"}\n{"a": 3}\n') == [(1, {"a": 1}), (2, "bad"), (3, {"a": 3})]
