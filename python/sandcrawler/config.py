@@ -107,17 +107,24 @@ class Config(BaseSettings):
     ingest_resources: Annotated[int, Field(ge=0, description="Sub-resources of one page")] = 200
     ingest_resources_parallel: Annotated[int, Field(ge=1, description="Sub-resources of one page at a time")] = 16
     ingest_seconds: Annotated[float, Field(gt=0, description="One request in all")] = 300.0
-    ingest_window: Annotated[int, Field(ge=1, description="Documents in flight in one worker")] = 64
+    ingest_window: Annotated[int, Field(ge=1, description="Documents in flight in one worker")] = 128
 
     extract_processes: Annotated[int, Field(ge=1, description="Extraction children of one worker")] = CORES
     extract_seconds: Annotated[float, Field(gt=0, description="One extraction")] = 60.0
     extract_bytes: Annotated[int, Field(gt=0, description="Memory of one extraction child")] = 2 * GIB
     extract_rules: Annotated[Path | None, Field(description="More filter-list rules for sub-resources")] = None
 
-    fetch_backend: Annotated[str, Field(min_length=1, description="Where answers come from: live, warc:PATH|URL")] = (
-        "live"
-    )
+    fetch_backend: Annotated[
+        str, Field(min_length=1, description="Where answers come from: live, wayback, warc:PATH|URL")
+    ] = "live"
     fetch_backends: Annotated[Words, Field(description="Kinds of back end that a request may name")] = ("live",)
+    fetch_wayback_cdx: Annotated[str, Field(description="Index of the web archive (a CDX API)")] = (
+        "https://web.archive.org/cdx/search/cdx"
+    )
+    fetch_wayback_replay: Annotated[str, Field(description="Replay of the web archive: before /MOMENTid_/URL")] = (
+        "https://web.archive.org/web"
+    )
+    fetch_wayback_seconds: Annotated[float, Field(gt=0, description="One answer of the web archive")] = 60.0
     warc: Annotated[str, Field(min_length=1, description="WARCs of all captures: off, bucket, or a folder")] = "off"
     warc_bytes: Annotated[int, Field(gt=0, description="Bytes of bodies in one WARC, as received")] = GIB
 

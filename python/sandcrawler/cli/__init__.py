@@ -86,6 +86,8 @@ def main() -> None:
         fail(str(error), 4)
     except KeyboardInterrupt:
         fail("interrupted", 130)
-    except BrokenPipeError:
+    except BrokenPipeError:  # whoever read our output has enough
         sys.stderr.close()
         sys.exit(0)
+    except OSError as error:
+        fail(f"{error.filename or 'output'}: {error.strerror or error}", 2)

@@ -88,12 +88,11 @@ def extract(
     """
     from sandcrawler.ingest.describe import describe_bytes  # noqa: PLC0415
 
-    try:
-        body = file.read_bytes()
-    except OSError as error:
-        raise ConfigurationError(f"{file}: {error.strerror}") from error
+    config = load()
     writable(body_out)
-    outcome, sources = describe_bytes(kind.value, body, url, content_type, load())
+    with file.open("rb") as opened:
+        body = opened.read(config.fetch_body_bytes + 1)  # one more: what is longer than the limit shows it
+    outcome, sources = describe_bytes(kind.value, body, wire.clean_text(url), content_type, config)
     keep(outcome.document, body_out)
     if explain:
         for field, source in sources.items():

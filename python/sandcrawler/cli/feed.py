@@ -55,7 +55,7 @@ def requests(
     Lines that are no request are named with their number and left out; the exit code is then 1.
     """
     config, bad = load(), 0
-    if file != "-" and not Path(file).is_file():
+    if file != "-" and (not Path(file).exists() or Path(file).is_dir()):
         raise ConfigurationError(f"there is no file {file}")
 
     def good(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:

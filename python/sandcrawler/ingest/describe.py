@@ -25,6 +25,9 @@ def describe_bytes(
     request = {"ingest_type": ingest_type, "base_url": url}
     if not body:
         return conclude(kind, request, Trail(), Findings(Status.EMPTY_BLOB), config.message_bytes), {}
+    if len(body) > config.fetch_body_bytes:
+        found = Findings(Status.BODY_TOO_LARGE, f"more than {config.fetch_body_bytes} bytes")
+        return conclude(kind, request, Trail(), found, config.message_bytes), {}
 
     async def extract(step: str, page: Page) -> Extracted:
         return extract_once(step, page, config)

@@ -80,7 +80,8 @@ def connect(url: str | None) -> Connection:
         connection.execute(f"SET statement_timeout = '{STATEMENT_SECONDS}s'")
         connection.execute(f"SET lock_timeout = '{LOCK_SECONDS}s'")
     except psycopg.ProgrammingError as error:
-        raise ConfigurationError(f"SANDCRAWLER_POSTGRES_URL: {error}") from error
+        # The library's words repeat the address, password and all.
+        raise ConfigurationError("SANDCRAWLER_POSTGRES_URL is no postgresql://user:password@host:port/name") from error
     except psycopg.Error as error:
         raise translated(error, url) from error
     return connection

@@ -4,7 +4,7 @@ The JSON columns are filled from the JSON as it came, not from the model, so wha
 """
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from pydantic import ValidationError
@@ -13,6 +13,10 @@ from sandcrawler import wire
 from sandcrawler.errors import InvalidMessage
 from sandcrawler.model import IngestRequest, IngestWebResult
 from sandcrawler.persist.base import Record
+from sandcrawler.status import Status
+
+# Clocks of two machines differ, but not by more.
+AHEAD = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,8 @@ def decode(record: Record) -> Arrival:
         result = IngestWebResult.model_validate(plain)
         if result.request is None:
             raise InvalidMessage("a result without its request: ingest_type and base_url are the key of its row")
+        if result.hit != (result.status is Status.SUCCESS):
+            raise InvalidMessage(f"hit is {result.hit} and status {result.status}: only success is a hit")
         return Arrival(result, IngestRequest.model_validate(result.request), moment(result.timestamp), plain)
     except ValidationError as error:
         raise InvalidMessage(f"not a valid {error.title}: {wire.reasons(error)}") from error
@@ -41,6 +47,10 @@ def moment(timestamp: str) -> datetime:
     """An ISO 8601 timestamp as an aware moment; one without a zone is UTC, as the contract says."""
     try:
         when = datetime.fromisoformat(timestamp)
-        return when.replace(tzinfo=UTC) if when.tzinfo is None else when.astimezone(UTC)
+        when = when.replace(tzinfo=UTC) if when.tzinfo is None else when.astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise InvalidMessage(f"timestamp: {timestamp[:60]!r} is not ISO 8601") from error
+    if when > datetime.now(UTC) + AHEAD:
+        # The newest result wins, so one from the future would win for ever.
+        raise InvalidMessage(f"timestamp: {timestamp[:60]!r} lies in the future")
+    return when

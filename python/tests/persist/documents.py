@@ -21,11 +21,11 @@ def sha1(name: object) -> str:
 
 
 def result(name: object = 1, ingest_type: str = "html", **changes: Any) -> dict[str, Any]:
-    """A hit of one type; a change of None takes a part away."""
+    """A hit of one type, or what `changes` make of it; a change of None takes a part away."""
     url, digest = f"https://journal.example.org/articles/{name}", sha1(name)
     whole = {
         "status": "success",
-        "hit": True,
+        "hit": changes.get("status", "success") == "success",
         "timestamp": "2024-05-06T07:08:09.123456Z",
         "hops": [url],
         "request": {

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 
 import psycopg
 import pytest
@@ -20,7 +21,7 @@ GIVEN = {
     "surt": "org,example,journal)/articles/1",
     "doi": "10.1234/terns",
 }
-NOW = "2999-01-01T00:00:00Z"
+NOW = datetime.now(UTC).isoformat()
 
 
 @pytest.fixture

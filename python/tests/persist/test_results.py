@@ -69,7 +69,9 @@ def test_timestamps_are_utc(timestamp: str, when: datetime) -> None:
     assert results.decode(raw(result(timestamp=timestamp))).updated == when
 
 
-@pytest.mark.parametrize("timestamp", ["", "yesterday", "2024-13-01T00:00:00Z", "0001-01-01T00:00:00+14:00"])
+@pytest.mark.parametrize(
+    "timestamp", ["", "yesterday", "2024-13-01T00:00:00Z", "0001-01-01T00:00:00+14:00", "9999-12-31T00:00:00Z"]
+)
 def test_other_timestamps_are_invalid(timestamp: str) -> None:
     with pytest.raises(InvalidMessage, match="timestamp"):
         results.decode(raw(result(timestamp=timestamp)))
@@ -82,3 +84,9 @@ def test_unstorable_characters_are_replaced_everywhere() -> None:
     assert arrival.plain["request"]["x\ufffd"] == "\ufffd"
     assert arrival.result.html_biblio is not None
     assert arrival.result.html_biblio.title == "a\ufffdb\ufffdc"
+
+
+@pytest.mark.parametrize(("status", "hit"), [("success", False), ("wrong-scope", True)])
+def test_only_success_is_a_hit(status: str, hit: bool) -> None:
+    with pytest.raises(InvalidMessage, match="hit"):
+        results.decode(raw(result(status=status, hit=hit)))

@@ -1,6 +1,6 @@
 """Requests from dumps: rows a second and memory, on made-up dumps of any size that are never written to disk.
 
-    python -m benchmarks.requests [--megabytes 1024] [doaj] [crossref] [doaj-tar]      (in python/)
+    python -m benchmarks.request_makers [--megabytes 1024] [doaj] [crossref] [doaj-tar]      (in python/)
 
 Each dump is made in one process and read by `sandcrawler source NAME requests -` in another, through a pipe. One line
 of JSON each: rows and requests, seconds on the clock and of CPU (the reader's alone), rows per second of either, and
@@ -121,7 +121,7 @@ def write(dump: str, size: int, out: Any) -> None:
 def measure(dump: str, size: int) -> dict[str, Any]:
     """One dump through the command."""
     maker = subprocess.Popen(
-        [sys.executable, "-m", "benchmarks.requests", "--write", dump, str(size)], stdout=subprocess.PIPE
+        [sys.executable, "-m", "benchmarks.request_makers", "--write", dump, str(size)], stdout=subprocess.PIPE
     )
     source = dump.partition("-")[0]
     begun = time.perf_counter()
