@@ -1,4 +1,4 @@
-"""The back ends by name, and the fetchers that are open: `live`, `warc:PATH|URL`.
+"""The back ends by name, and the fetchers that are open: `live`, `wayback`, `warc:PATH|URL`.
 
 A worker has one back end by its settings; a request may name another. Fetchers are opened when they are first asked
 for and shared by all documents; of those that nobody uses, a few are kept open, since the next request is likely to
@@ -15,7 +15,7 @@ from typing import Protocol, Self
 
 from sandcrawler.config import Config
 from sandcrawler.errors import ConfigurationError
-from sandcrawler.fetch import live, warc
+from sandcrawler.fetch import live, warc, wayback
 from sandcrawler.fetch.base import Fetcher, Recorder, Refused
 from sandcrawler.fetch.hops import failure
 from sandcrawler.fetch.target import shown
@@ -40,18 +40,21 @@ Make = Callable[[Config, str], Opening]
 # Name -> how its fetcher is made, from the settings and what stands after the colon.
 BACKENDS: Mapping[str, Make] = {
     "live": lambda config, _: live.Fetcher(config),
+    "wayback": wayback.WaybackFetcher,
     "warc": warc.WarcFetcher,
 }
-# How those that need something after the colon are written.
-WRITTEN: Mapping[str, str] = {"warc": "warc:PATH or warc:URL"}
+# How those that take something after the colon are written, and which of them do without it.
+WRITTEN: Mapping[str, str] = {"warc": "warc:PATH or warc:URL", "wayback": "wayback or wayback:YYYYMMDDhhmmss"}
+BARE = frozenset({"wayback"})
 
 
 def named(backend: str) -> tuple[Make, str]:
     """How a back end such as `live` or `warc:crawl.warc.gz` is made. ConfigurationError: there is none."""
-    name, _, argument = backend.partition(":")
+    name, colon, argument = backend.partition(":")
     if name not in BACKENDS:
         raise ConfigurationError(f"back end {backend!r}: there is none of that name, only {', '.join(BACKENDS)}")
-    if (name in WRITTEN) != bool(argument):
+    takes, needs = name in WRITTEN, name in WRITTEN and name not in BARE
+    if (needs and not argument) or (colon and not (takes and argument)):
         raise ConfigurationError(f"back end {backend!r}: it is written {WRITTEN.get(name, name)}")
     return BACKENDS[name], argument
 

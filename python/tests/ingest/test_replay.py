@@ -1,73 +1,13 @@
 """The WARCs in pywb, a real web archive: indexed by its own tools, served by its own server, the same bytes back."""
 
-import gzip
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
-import zlib
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from tests.ingest.archives import ARTICLE, HTML, LINK, MISSING, PARTS, Made, made
+from tests.ingest.replays import Replay
 
 pytest.importorskip("pywb", reason="replay needs the extra `test`")
-TOOLS = Path(sys.executable).parent
-START_SECONDS = 60
-
-
-class Replay:
-    """A running pywb over one collection, `web`."""
-
-    def __init__(self, folder: Path, warcs: list[Path]) -> None:
-        self.folder = folder
-        self.port = _free_port()
-        for command in (["init", "web"], ["add", "web", *map(str, warcs)]):
-            subprocess.run([TOOLS / "wb-manager", *command], cwd=folder, check=True, capture_output=True, timeout=60)
-        self.process = subprocess.Popen(
-            [TOOLS / "pywb", "-p", str(self.port), "-b", "127.0.0.1", "-d", str(folder)],
-            stdout=subprocess.DEVNULL,
-            stderr=(folder / "pywb.log").open("wb"),
-        )
-
-    def wait(self) -> None:
-        end = time.monotonic() + START_SECONDS
-        while time.monotonic() < end and self.process.poll() is None:
-            try:
-                socket.create_connection(("127.0.0.1", self.port), 1).close()
-            except OSError:
-                time.sleep(0.1)
-            else:
-                return
-        raise AssertionError((self.folder / "pywb.log").read_text())
-
-    def raw(self, url: str, moment: str) -> tuple[int, bytes]:
-        """The status and the original bytes of a capture, content coding undone; redirects are not followed."""
-        request = urllib.request.Request(f"http://127.0.0.1:{self.port}/web/{moment}id_/{url}")
-        opener = urllib.request.build_opener(_Unmoved)
-        try:
-            answer = opener.open(request, timeout=20)
-        except urllib.error.HTTPError as error:
-            answer = error
-        with answer:
-            body = answer.read()
-            undo = {"gzip": gzip.decompress, "deflate": zlib.decompress}.get(answer.headers.get("Content-Encoding", ""))
-            return answer.status, undo(body) if undo else body
-
-
-class _Unmoved(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *_: object) -> None:
-        return None
-
-
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
 
 
 @pytest.fixture(scope="module")
