@@ -35,7 +35,7 @@ bench: $(VENV)/ready ## All benchmarks; each prints JSON lines
 lock: $(VENV)/ready ## Pin the newest allowed versions in python/requirements.lock
 	@$(BIN)/pip install --quiet uv
 	@cd python && ../$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upgrade --generate-hashes \
-	    --no-emit-index-url --no-header --extra stack --extra test -o requirements.lock pyproject.toml build.in
+	    --no-emit-index-url --no-header --extra stack --extra test --extra export -o requirements.lock pyproject.toml build.in
 
 clean: ## Remove the virtual environment and caches (data of the local stack stays)
 	rm -rf $(VENV) python/.pytest_cache python/.mypy_cache python/.ruff_cache python/.hypothesis
