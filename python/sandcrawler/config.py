@@ -115,7 +115,7 @@ class Config(BaseSettings):
     extract_rules: Annotated[Path | None, Field(description="More filter-list rules for sub-resources")] = None
 
     fetch_backend: Annotated[
-        str, Field(min_length=1, description="Where answers come from: live, wayback, warc:PATH|URL")
+        str, Field(min_length=1, description="Where answers come from: live, wayback, spn, warc:PATH|URL")
     ] = "live"
     fetch_backends: Annotated[Words, Field(description="Kinds of back end that a request may name")] = ("live",)
     fetch_wayback_cdx: Annotated[str, Field(description="Index of the web archive (a CDX API)")] = (
@@ -125,6 +125,11 @@ class Config(BaseSettings):
         "https://web.archive.org/web"
     )
     fetch_wayback_seconds: Annotated[float, Field(gt=0, description="One answer of the web archive")] = 60.0
+    fetch_spn_url: Annotated[str, Field(description="Save Page Now 2")] = "https://web.archive.org/save"
+    fetch_spn_access_key: Annotated[SecretStr | None, Field(description="Access key for Save Page Now")] = None
+    fetch_spn_secret_key: Annotated[SecretStr | None, Field(description="Secret key for Save Page Now")] = None
+    fetch_spn_within: Annotated[str, Field(description="Age of a capture that is not made again; empty: none")] = "14d"
+    fetch_spn_seconds: Annotated[float, Field(gt=0, description="One capture by Save Page Now")] = 180.0
     warc: Annotated[str, Field(min_length=1, description="WARCs of all captures: off, bucket, or a folder")] = "off"
     warc_bytes: Annotated[int, Field(gt=0, description="Bytes of bodies in one WARC, as received")] = GIB
 

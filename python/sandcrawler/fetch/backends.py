@@ -1,4 +1,4 @@
-"""The back ends by name, and the fetchers that are open: `live`, `wayback`, `warc:PATH|URL`.
+"""The back ends by name, and the fetchers that are open: `live`, `wayback`, `spn`, `warc:PATH|URL`.
 
 A worker has one back end by its settings; a request may name another. Fetchers are opened when they are first asked
 for and shared by all documents; of those that nobody uses, a few are kept open, since the next request is likely to
@@ -15,7 +15,7 @@ from typing import Protocol, Self
 
 from sandcrawler.config import Config
 from sandcrawler.errors import ConfigurationError
-from sandcrawler.fetch import live, warc, wayback
+from sandcrawler.fetch import live, spn, warc, wayback
 from sandcrawler.fetch.base import Fetcher, Recorder, Refused
 from sandcrawler.fetch.hops import failure
 from sandcrawler.fetch.target import shown
@@ -41,6 +41,7 @@ Make = Callable[[Config, str], Opening]
 BACKENDS: Mapping[str, Make] = {
     "live": lambda config, _: live.Fetcher(config),
     "wayback": wayback.WaybackFetcher,
+    "spn": spn.SpnFetcher,
     "warc": warc.WarcFetcher,
 }
 # How those that take something after the colon are written, and which of them do without it.

@@ -78,13 +78,14 @@ class WaybackFetcher:
 
 
 class Session:
-    """One document's look-ups: all near one moment, once there is one."""
+    """One document's look-ups: all near one moment, once there is one. Captures before `since` do not count."""
 
-    def __init__(self, fetcher: WaybackFetcher, moment: datetime | None) -> None:
+    def __init__(self, fetcher: WaybackFetcher, moment: datetime | None, since: datetime | None = None) -> None:
         self._fetcher = fetcher
         self._service = fetcher.service
         self._config = fetcher.config
         self.moment = moment
+        self._since = since
 
     async def get(self, url: str, deadline: float | None = None) -> Capture:
         """The URL as it was archived, followed through redirects that the archive holds."""
@@ -128,7 +129,8 @@ class Session:
         found = await self._rows(url, deadline)
         if len(found) >= waybackindex.LIMIT and not any(row.code in SUCCESSFUL for row in found):
             found += await self._rows(url, deadline, filter="statuscode:200")  # further away than the others
-        return waybackindex.ranked(found, url, self.moment)
+        fresh = [row for row in found if self._since is None or row.when >= self._since]
+        return waybackindex.ranked(fresh, url, self.moment)
 
     async def _rows(self, url: str, deadline: float | None, **more: str) -> list[Row]:
         asked = f"{self._config.fetch_wayback_cdx}?{waybackindex.query(url, self.moment, **more)}"
