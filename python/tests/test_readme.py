@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -16,17 +17,17 @@ README = (ROOT / "README.md").read_text("utf-8")
 PAGES = {page: (ROOT / page).read_text("utf-8") for page in ("README.md", "kafka/README.md", "sql/queries.md")}
 
 # In code only: after a backtick, in an indented block, or by its path.
-COMMAND = re.compile(r"(?:^ {4,}(?:\w+=\S+ )?|`|\.venv/bin/)sandcrawler ((?:[a-z-]+ ?)+)([^`\n#]*)", re.MULTILINE)
+COMMAND = re.compile(r"(?:^ {4,}(?:\w+=\S+ )?|`|\.venv/bin/)sandcrawler ((?:[a-z0-9-]+ ?)+)([^`\n#]*)", re.MULTILINE)
 
 
-def commands() -> dict[str, typer.core.TyperCommand]:
-    """Every command, sub-commands as `dead-letters list`."""
-    root = typer.main.get_command(cli.app)
+def commands(group: Any = None, before: str = "") -> dict[str, Any]:
+    """Every command with its words, sub-commands as `source doaj requests`."""
     found = {}
-    for name, command in root.commands.items():  # type: ignore[attr-defined]
-        found[name] = command
-        for sub, inner in getattr(command, "commands", {}).items():
-            found[f"{name} {sub}"] = inner
+    for name, command in (group or typer.main.get_command(cli.app)).commands.items():
+        if hasattr(command, "commands"):
+            found |= commands(command, f"{before}{name} ")
+        else:
+            found[f"{before}{name}"] = command
     return found
 
 
@@ -35,7 +36,8 @@ def used(text: str) -> list[tuple[str, list[str]]]:
     known, found = commands(), []
     for words, rest in COMMAND.findall(text):
         parts = words.split()
-        name = next((n for n in (" ".join(parts[:2]), parts[0]) if n in known), parts[0])
+        beginnings = [" ".join(parts[:count]) for count in range(len(parts), 0, -1)]
+        name = next((each for each in beginnings if each in known), parts[0])
         found.append((name, re.findall(r"(?<!\S)--[a-z-]+", f"{words} {rest}")))
     return found
 
