@@ -6,6 +6,7 @@ Nothing is lost by asking twice: every effect of a request or message is idempot
 import re
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -14,15 +15,18 @@ import psycopg
 
 from sandcrawler.config import Config
 from sandcrawler.errors import ConfigurationError, Unavailable
-from sandcrawler.kafka import open_consumer, open_producer
+from sandcrawler.kafka import open_consumer, open_producer, scan, unread
 from sandcrawler.names import REQUEST_TOPICS, Topic, request_key
-from sandcrawler.runtime import Consumer, Message, Record
+from sandcrawler.runtime import Message, Record
 from sandcrawler.status import Status
 from sandcrawler.wire import encode
 
 BATCH = 500
-# Seconds without a record until a topic counts as read to its end.
-SILENCE_SECONDS = 5.0
+# The group that remembers what was sent back.
+REPLAY = "dead-letters-replay"
+# Seconds that another replay gets to end or, if it was killed, to be given up by the broker (15 s); and between two
+# looks whether it has done our work.
+OTHERS_SECONDS, LOOK_EVERY = 30.0, 2.0
 HEADER = "__connect.errors."
 UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
@@ -52,18 +56,20 @@ class DeadLetter:
 
 def dead_letters(config: Config) -> Iterator[DeadLetter]:
     """Every dead letter that is kept, from the oldest."""
-    for records in _batches(config, "dead-letters-list", commit=False):
-        yield from map(_letter, records)
+    yield from map(_letter, scan(config, Topic.DEAD_LETTERS.named(config.env)))
 
 
 def replay(config: Config) -> int:
-    """Publish the dead letters that came since the last replay to their topics; how many."""
-    producer, count = open_producer(config), 0
-    for records in _batches(config, "dead-letters-replay", commit=True):
-        letters = list(map(_letter, records))
-        producer.publish([Message(letter.topic, letter.key, letter.value) for letter in letters if letter.topic])
-        count += len(letters)
-    producer.close()
+    """Publish the dead letters that came since the last replay to their topics; how many.
+
+    Raises Unavailable when another replay keeps them.
+    """
+    count = 0
+    with closing(open_producer(config)) as producer:
+        for records in _batches(config):
+            letters = list(map(_letter, records))
+            producer.publish([Message(letter.topic, letter.key, letter.value) for letter in letters if letter.topic])
+            count += len(letters)
     return count
 
 
@@ -110,21 +116,31 @@ def _letter(record: Record) -> DeadLetter:
     )
 
 
-def _batches(config: Config, group: str, *, commit: bool) -> Iterator[Sequence[Record]]:
-    """The dead letters in batches, until the topic's end; each batch is committed after it was used."""
-    consumer: Consumer = open_consumer(config, group, [Topic.DEAD_LETTERS.named(config.env)])
-    try:
-        patience = time.monotonic() + SILENCE_SECONDS
-        while time.monotonic() < patience:
-            records = consumer.poll(BATCH, 0.2)
-            if not records:
-                lags = consumer.lag()
-                if lags and not any(lags.values()):
-                    return
-                continue
-            yield records
-            if commit:
-                consumer.commit({(record.topic, record.partition): record.offset + 1 for record in records})
-            patience = time.monotonic() + SILENCE_SECONDS
-    finally:
-        consumer.close()
+def _batches(config: Config) -> Iterator[Sequence[Record]]:
+    """The dead letters that no replay has sent back, in batches; each is committed after it was used.
+
+    The end is where the topic ends now and the group has committed, never a silence: while another member has the
+    partitions, as one that was killed has for a while, a poll says nothing.
+    """
+    topic = Topic.DEAD_LETTERS.named(config.env)
+    ends = unread(config, REPLAY, topic)
+    if not ends:
+        return
+    with closing(open_consumer(config, REPLAY, [topic])) as consumer:
+        patience, look = time.monotonic() + OTHERS_SECONDS, time.monotonic() + LOOK_EVERY
+        while ends:
+            if records := consumer.poll(BATCH, 0.2):
+                yield records
+                done = {(record.topic, record.partition): record.offset + 1 for record in records}
+                consumer.commit(done)
+                ends = {part: end for part, end in ends.items() if done.get(part, 0) < end}
+                patience, look = time.monotonic() + OTHERS_SECONDS, time.monotonic() + LOOK_EVERY
+            elif time.monotonic() > patience:
+                raise Unavailable(
+                    f"dead letters wait in {topic}, but another `dead-letters replay` holds them: "
+                    "let it end, or try again in a minute if it was killed"
+                )
+            elif time.monotonic() > look:
+                left = unread(config, REPLAY, topic)
+                ends = {part: end for part, end in ends.items() if part in left}
+                look = time.monotonic() + LOOK_EVERY

@@ -1,7 +1,10 @@
 """Dead letters sent back, and requests asked again, on the real servers."""
 
+import subprocess
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 
 import psycopg
@@ -9,7 +12,7 @@ import pytest
 
 from sandcrawler import again
 from sandcrawler.config import Config
-from sandcrawler.errors import ConfigurationError
+from sandcrawler.errors import ConfigurationError, Unavailable
 from sandcrawler.kafka import open_consumer, open_producer
 from sandcrawler.names import Topic
 from sandcrawler.runtime import Message
@@ -58,6 +61,65 @@ def test_dead_letters_are_listed_and_go_back_where_they_came_from(config: Config
     assert again.replay(config) == 1
     assert received(config, Topic.REQUESTS_BULK, 1) == [b"{\xff"]
     assert again.replay(config) == 0, "what was sent back is not sent again"
+
+
+@contextmanager
+def member(config: Config, worker: str, killed: bool) -> Iterator[None]:
+    """Another process that holds all partitions of the dead letters; killed at once, or at the end."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", MEMBER, config.kafka_brokers or "", config.kafka_group_suffix, worker],
+        stdout=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    assert b"held\n" in process.stdout  # after its log lines
+    if killed:
+        process.kill()
+    yield
+    process.kill()
+    process.wait()
+
+
+MEMBER = """
+import sys, time
+from sandcrawler.config import Config
+from sandcrawler.kafka import open_consumer
+config = Config(env="qa", kafka_brokers=sys.argv[1], kafka_group_suffix=sys.argv[2])
+consumer = open_consumer(config, sys.argv[3], ["sandcrawler-qa.dead-letters"])
+while not consumer.poll(1, 0.1):
+    pass
+print("held", flush=True)
+while True:
+    consumer.poll(0, 0.1)
+    time.sleep(0.1)
+"""
+
+
+def publish_letters(config: Config, count: int) -> None:
+    headers = (("__connect.errors.topic", Topic.REQUESTS_BULK.named(config.env).encode()),)
+    producer = open_producer(config)
+    producer.publish([Message(Topic.DEAD_LETTERS.named(config.env), b"%d" % n, b"{", headers) for n in range(count)])
+    producer.close()
+
+
+@pytest.mark.parametrize("worker", ["dead-letters-list", "dead-letters-replay", "scan"])
+def test_letters_are_listed_although_another_holds_them(config: Config, worker: str) -> None:
+    publish_letters(config, 40)
+    with member(config, worker, killed=True):
+        assert len(list(again.dead_letters(config))) == 40
+
+
+def test_letters_of_a_replay_that_was_killed_are_sent_back_by_the_next(config: Config) -> None:
+    publish_letters(config, 40)
+    with member(config, again.REPLAY, killed=True):
+        assert again.replay(config) == 40
+    assert again.replay(config) == 0
+
+
+def test_a_replay_that_cannot_get_the_letters_says_so(config: Config, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(again, "OTHERS_SECONDS", 4.0)
+    publish_letters(config, 5)
+    with member(config, again.REPLAY, killed=False), pytest.raises(Unavailable, match=r"another.*replay"):
+        again.replay(config)
 
 
 def test_requests_that_ended_with_a_status_are_asked_again(config: Config) -> None:

@@ -5,13 +5,11 @@
 
 from collections.abc import Mapping, Sequence
 
-import structlog
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 
 from sandcrawler.config import Config
 from sandcrawler.errors import ConfigurationError, Unavailable
-
-log = structlog.get_logger()
+from sandcrawler.kafka.notes import Notes
 
 Setting = str | int | float | bool
 
@@ -31,7 +29,7 @@ def brokers_of(config: Config) -> str:
     return config.kafka_brokers
 
 
-def common(brokers: str, message_bytes: int) -> dict[str, object]:
+def common(brokers: str, message_bytes: int, notes: Notes) -> dict[str, object]:
     """Settings of every client. No topic is created on the way: that is for `sandcrawler setup`."""
     return {
         "bootstrap.servers": brokers,
@@ -42,7 +40,8 @@ def common(brokers: str, message_bytes: int) -> dict[str, object]:
         "socket.keepalive.enable": True,
         # librdkafka's own words from warnings up: offsets out of range, among others, are said only there.
         "log_level": 4,
-        "logger": log,
+        "logger": notes,
+        "error_cb": notes.error,
     }
 
 

@@ -15,7 +15,9 @@ from typing import Any
 import structlog
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from sandcrawler.kafka.client import FORBIDDEN, MISSING, Setting, check, common, raised, spelled
+from sandcrawler.errors import Unavailable
+from sandcrawler.kafka.client import FORBIDDEN, MISSING, OPEN_SECONDS, Setting, check, common, raised, spelled
+from sandcrawler.kafka.notes import Notes
 from sandcrawler.runtime.records import Partition, Record
 
 log = structlog.get_logger()
@@ -25,6 +27,8 @@ MAX_POLL_MILLISECONDS = 300_000
 SESSION_MILLISECONDS = 15_000
 # Seconds of silence from all brokers until the worker is told.
 DOWN_SECONDS = 120.0
+# Seconds between two questions whether they are back, and for the answer.
+PROBE_EVERY, PROBE_SECONDS = 5.0, 0.5
 # Seconds between two looks while the window is full; records, and bytes, kept ahead before the partitions are paused.
 LOOK_EVERY = 0.5
 AHEAD, AHEAD_BYTES = 200, 32 << 20
@@ -61,10 +65,11 @@ class KafkaConsumer:
         self._ahead: deque[Record] = deque()
         self._paused = False
         self._looked = 0.0
-        self._down_since: float | None = None
+        self._notes = Notes(group)
+        self._probed = 0.0
         self._client = Consumer(
             {
-                **common(brokers, message_bytes),
+                **common(brokers, message_bytes, self._notes),
                 "group.id": group,
                 "enable.auto.commit": False,
                 # A new group starts at the beginning: nothing that was asked for is skipped.
@@ -78,7 +83,6 @@ class KafkaConsumer:
                 "fetch.queue.backoff.ms": 20,
                 "queued.max.messages.kbytes": max(65_536, 2 * message_bytes >> 10),
                 "fetch.wait.max.ms": 100,
-                "error_cb": self._on_error,
                 **spelled(settings),
             }
         )
@@ -126,33 +130,22 @@ class KafkaConsumer:
         answers = self._client.consume(limit, seconds)
         self._looked = time.monotonic()
         records = [record for answer in answers if (record := self._record(answer)) is not None]
-        if answers:
-            self._down_since = None
+        if records:
+            self._notes.answered()
         return records
 
     def _record(self, answer: Any) -> Record | None:  # Any: the stubs allow None where an answer without error has none
         if (error := answer.error()) is not None:
             self._judge(error, answer.topic())
             return None
-        topic, partition = answer.topic(), answer.partition()
-        if (topic, partition) not in self._held:
+        if (answer.topic(), answer.partition()) not in self._held:
             return None  # taken away while this batch was being gathered
-        kind, milliseconds = answer.timestamp()
-        headers = answer.headers()
-        return Record(
-            topic,
-            partition,
-            answer.offset(),
-            answer.key(),
-            answer.value(),
-            tuple((name, value or b"") for name, value in headers) if headers else (),
-            milliseconds / 1000 if kind else None,
-        )
+        return record_of(answer)
 
     def _judge(self, error: KafkaError, topic: str | None) -> None:
         if error.code() in MISSING | FORBIDDEN:
             raise raised(error, topic)
-        self._log.warning("kafka", topic=topic, error=error.str())
+        self._notes.error(error)
 
     def _pause(self, wanted: bool) -> None:
         parts = [TopicPartition(*part) for part in self._held]
@@ -175,6 +168,7 @@ class KafkaConsumer:
             if error.code() not in GONE:
                 raise raised(error, wanted[0].topic)
             self._log.warning("late commit ignored", error=error.str())
+        self._notes.answered()
 
     def lag(self) -> Mapping[Partition, int]:
         """See `Consumer.lag`."""
@@ -215,20 +209,39 @@ class KafkaConsumer:
 
     # ── the broker's absence ─────────────────────────────────────────────────────────────────────────────────────
 
-    def _on_error(self, error: KafkaError) -> None:
-        self._log.warning("kafka", error=error.str(), code=error.name())
-        if error.code() == KafkaError._ALL_BROKERS_DOWN:  # noqa: SLF001
-            self._down_since = self._down_since or time.monotonic()
-
     def _check_down(self) -> None:
-        """A look, once the brokers have been silent for long enough."""
-        if self._down_since is not None and time.monotonic() - self._down_since > DOWN_SECONDS:
-            check(self._client, self._brokers)
-            self._down_since = None
+        """A look now and then while the brokers are down; Unavailable once they have been for long enough."""
+        down_since, now = self._notes.down_since, time.monotonic()
+        if down_since is None or now - self._probed < PROBE_EVERY:
+            return
+        self._probed = now
+        patient = now - down_since <= DOWN_SECONDS
+        try:
+            check(self._client, self._brokers, seconds=PROBE_SECONDS if patient else OPEN_SECONDS)
+        except Unavailable:
+            if not patient:
+                raise
+        else:
+            self._notes.answered()
 
     def close(self) -> None:
         """See `Consumer.close`."""
         self._client.close()
+
+
+def record_of(answer: Any) -> Record:  # Any: as above
+    """A message without error, as the runtime knows it."""
+    kind, milliseconds = answer.timestamp()
+    headers = answer.headers()
+    return Record(
+        answer.topic(),
+        answer.partition(),
+        answer.offset(),
+        answer.key(),
+        answer.value(),
+        tuple((name, value or b"") for name, value in headers) if headers else (),
+        milliseconds / 1000 if kind else None,
+    )
 
 
 def _partitions(parts: Sequence[TopicPartition]) -> set[Partition]:

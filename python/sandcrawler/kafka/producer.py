@@ -5,41 +5,37 @@ those that are refused alone are the culprits.
 """
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-import structlog
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka import Message as Answer
 from confluent_kafka import Producer as Client
 
 from sandcrawler.kafka.client import Setting, check, common, raised, spelled
+from sandcrawler.kafka.notes import Notes
 from sandcrawler.runtime.records import Message, MessageTooLarge
-
-log = structlog.get_logger()
 
 # Seconds until a message without an answer is Unavailable.
 PUBLISH_SECONDS = 30.0
-
-
-def _noted(error: KafkaError) -> None:
-    """Most of these are passing states that librdkafka sees to itself."""
-    (log.debug if error.retriable() else log.warning)("kafka", error=error.str(), code=error.name())
+# Bytes that are under way at a time. The clock of every message starts when it is queued: on a slow line the last of
+# a great batch would run out of time although all goes well.
+TOGETHER_BYTES = 8 << 20
 
 
 class KafkaProducer:
     """See `sandcrawler.runtime.Producer`."""
 
     def __init__(self, brokers: str, message_bytes: int, settings: Mapping[str, Setting]) -> None:
+        self._notes = Notes("producer")
         self._client = Client(
             {
-                **common(brokers, message_bytes),
+                **common(brokers, message_bytes, self._notes),
                 "log_level": 3,  # a coordinator that is still loading is no news
                 "acks": "all",
                 "enable.idempotence": True,
                 "compression.type": "zstd",
                 "linger.ms": 5,
                 "message.timeout.ms": int(PUBLISH_SECONDS * 1000),
-                "error_cb": _noted,
                 **spelled(settings),
             }
         )
@@ -62,16 +58,34 @@ class KafkaProducer:
 
     def _send(self, messages: Sequence[Message]) -> list[Message]:
         """Publishes and waits for every answer; returns what was too large."""
-        delivery = _Delivery(self._client)
-        for message in messages:
-            delivery.start(message)
-        return delivery.wait()
+        refused = []
+        for part in parts(messages):
+            delivery = _Delivery(self._client)
+            for message in part:
+                delivery.start(message)
+            refused += delivery.wait()
+            self._notes.answered()
+        return refused
 
     def close(self) -> None:
         """See `Producer.close`."""
         # `publish` waited for every answer: what is left was given up already.
         self._client.purge()
         self._client.poll(0)
+
+
+def parts(messages: Sequence[Message]) -> Iterator[list[Message]]:
+    """The messages in their order, in parts of `TOGETHER_BYTES` or one message."""
+    part: list[Message] = []
+    size = 0
+    for message in messages:
+        size += len(message.value or b"")
+        if part and size > TOGETHER_BYTES:
+            yield part
+            part, size = [], len(message.value or b"")
+        part.append(message)
+    if part:
+        yield part
 
 
 class _Delivery:

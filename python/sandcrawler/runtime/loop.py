@@ -6,7 +6,7 @@ The loop's own thread polls, accounts and commits; it never waits for work, so t
 however slow a page or a server is. Work runs in one thread of `hands`, publishing in another. What ends the story:
 
     stop is set               finish what is in flight within `drain_seconds`, commit, return
-    a flood of dead letters   publish those decided on, commit, raise TooManyDeadLetters
+    a flood of dead letters   the same up to where it stopped (see `deadletters`), then raise TooManyDeadLetters
     Unavailable for too long, or a bug   raise at once; nothing unfinished is committed
 """
 
@@ -67,7 +67,6 @@ class Loop:
         self._commits = Commits(worker.consumer, self.window, self._patience, worker.limits.commit_seconds)
         self._outgoing: list[Slot] = []
         self._finished: list[Slot] = []
-        self._publishing = 0
         # Two gates, since decoding and working see the records in two orders.
         self._decoding = Flood(self._limits.dead_letters_in_row, self._limits.dead_letters_of_200)
         self._working = Flood(self._limits.dead_letters_in_row, self._limits.dead_letters_of_200)
@@ -101,7 +100,7 @@ class Loop:
         if self._flooded:
             raise TooManyDeadLetters(
                 f"{self._worker.name}: too many dead letters (decode: {self._decoding}; {self._worker.stage}: "
-                f"{self._working}). They are in {self._worker.dead_letters}; what follows them was not touched."
+                f"{self._working}). They are in {self._worker.dead_letters}; what follows them is not committed."
             )
         self._log.info("stopped", counts=self.tally.counts())
         return self.tally.counts()
@@ -127,19 +126,15 @@ class Loop:
         self._commits.hurry()
         self._hands.flush()
         self._settle()
-        while (self._pending() or self.window.ready) and time.monotonic() < self._deadline:
+        while (self.window.unfinished() or self.window.ready) and time.monotonic() < self._deadline:
             self._take(0, 0.0)
             self._settle()
             self._commits.when_due()
-            if self._pending() or self.window.ready:
+            if self.window.unfinished() or self.window.ready:
                 self._bell.wait(BUSY_POLL)
         self._commits.now()
         if left := self.window.unfinished():
             self._log.warning("left for the next worker", records=left)
-
-    def _pending(self) -> int:
-        """After a flood only the dead letters already decided on are waited for."""
-        return self._publishing if self._flooded else self.window.unfinished()
 
     def close(self) -> None:
         """Forgets what is unfinished, and closes everything."""
@@ -155,6 +150,8 @@ class Loop:
         """Polls, decodes, and hands over what can be worked on."""
         decode, slots = self._worker.step.decode, []
         for record in self._worker.consumer.poll(limit, seconds):
+            if self._flooded:
+                break  # the rest of the poll is in no line, so no commit passes it
             slot = self.window.take(record)
             try:
                 slot.value = decode(record)
@@ -179,7 +176,6 @@ class Loop:
         self._bell.clear()
         while self._returned:
             slot = self._returned.popleft()
-            self._publishing -= slot.stage == "publish"
             if slot.forgotten:
                 slot.fate = "forgotten"  # whatever became of it: its partition's next owner does it again
                 self._finished.append(slot)
@@ -192,7 +188,6 @@ class Loop:
                 (self._outgoing if slot.messages else self._finished).append(slot)
         if self._outgoing:
             outgoing, self._outgoing = self._outgoing, []
-            self._publishing += len(outgoing)
             for slot in outgoing:
                 slot.stage = "publish"
             self._publisher.submit(outgoing)
@@ -212,8 +207,12 @@ class Loop:
             case InvalidMessage() if slot.fate == "dead-letter":
                 raise SandcrawlerError(f"a dead letter cannot be published: {error}") from error
             case InvalidMessage():
-                if self._flooded:
-                    return  # unfinished, so neither it nor what follows is committed
+                if self._flooded and not any(later.fate == "dead-letter" for later in self.window.behind(slot)):
+                    # The flood stopped in front of it: neither it nor what follows is committed.
+                    self.window.cut(slot)
+                    slot.fate = "forgotten"
+                    self._finished.append(slot)
+                    return
                 (self._decoding if slot.stage == "decode" else self._working).count(True)
                 self._log.warning("dead letter", topic=slot.record.topic, offset=slot.record.offset, error=str(error))
                 slot.messages = (dead_letter(slot, error, self._worker),)
@@ -233,7 +232,7 @@ class Loop:
         deadline = min(time.monotonic() + self._limits.revoke_seconds, self._deadline)
         self._hands.flush()
         self._settle()
-        while self.window.unfinished(partitions) and time.monotonic() < deadline and not self._flooded:
+        while self.window.unfinished(partitions) and time.monotonic() < deadline:
             self._bell.wait(BUSY_POLL)
             self._settle()
         try:

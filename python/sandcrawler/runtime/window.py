@@ -4,7 +4,8 @@ Each partition has a line of slots in the order of arrival. Slots finish in any 
 of the line leave it, and the offset after the last that left is what may be committed. So a commit can never pass an
 unfinished record. Gaps between offsets (compaction, transactions) do not matter.
 
-To forget a partition is to drop its line: what still works on its slots finishes into the void.
+To forget a partition is to drop its line, to cut it is to drop the line's end: what still works on these slots
+finishes into the void.
 Only the loop's own thread touches the window; other threads touch the fields of a slot while they hold it.
 """
 
@@ -83,6 +84,23 @@ class Window:
         for partition, offset in offsets.items():
             if self.ready.get(partition) == offset:
                 del self.ready[partition]
+
+    def behind(self, slot: Slot) -> list[Slot]:
+        """The slots behind this one, which stands in line, from the last."""
+        behind = []
+        for other in reversed(self._lines[slot.record.topic, slot.record.partition]):
+            if other is slot:
+                break
+            behind.append(other)
+        return behind
+
+    def cut(self, slot: Slot) -> None:
+        """Ends the line in front of this slot: it and those behind it are forgotten, those before it go on."""
+        line = self._lines[slot.record.topic, slot.record.partition]
+        while not slot.forgotten:
+            last = line.pop()
+            last.forgotten = True
+            self._count(last, -1)
 
     def unfinished(self, partitions: Iterable[Partition] | None = None) -> int:
         """How many records (of these partitions, or of all) stand in line."""

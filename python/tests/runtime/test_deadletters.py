@@ -22,6 +22,7 @@ def counted(flood: Flood, pattern: str) -> bool:
         ("", False),
         ("x" * 19, False),
         ("x" * 20, True),
+        ("x" * 20 + "." * 200, True),  # a flood does not end by good records
         ("x" * 19 + "." + "x" * 19, False),
         ("x." * 99, False),
         ("x." * 100, True),

@@ -67,3 +67,17 @@ def test_ready_is_the_first_unfinished_record_of_each_partition(data: st.DataObj
         last = max(slot.record.offset for slot in slots if slot.record.partition == partition)
         assert window.ready[("t", partition)] == last + 1
     assert (window.waiting, window.bytes) == (0, 0)
+
+
+def test_a_line_that_was_cut_is_ready_up_to_the_cut() -> None:
+    window = Window()
+    a, b, c, d = (window.take(record(offset)) for offset in range(4))
+    other = window.take(record(9, partition=1))
+    window.finish([d])
+    assert window.behind(b) == [d, c]
+    window.cut(b)
+    assert [slot.forgotten for slot in (a, b, c, d, other)] == [False, True, True, True, False]
+    assert window.unfinished() == 2
+    window.finish([c, b, a, other])
+    assert window.ready == {("t", 0): 1, ("t", 1): 10}
+    assert (window.in_flight, window.waiting, window.bytes) == (0, 0, 0)
