@@ -7,7 +7,8 @@ socket when nothing comes back at all (a stopped server, a cut network), since n
 import os
 import socket
 import threading
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 
 import psycopg
@@ -19,6 +20,7 @@ from sandcrawler.errors import ConfigurationError, InvalidMessage, SandcrawlerEr
 CONNECT_SECONDS = 10
 STATEMENT_SECONDS = 60
 LOCK_SECONDS = 30
+# More than any one statement may take.
 SILENCE_SECONDS = 90.0
 
 # SQLSTATE, whole or its class (the first two) -> whose fault it is. Whole comes first; what is not here is a bug.
@@ -119,17 +121,28 @@ def server(url: str) -> str:
 
 
 @contextmanager
-def unsilenced(connection: Connection, seconds: float = SILENCE_SECONDS) -> Iterator[None]:
-    """While the block runs, a server that stays silent for so long loses its socket: waiting ends in an error."""
+def unsilenced(connection: Connection, seconds: float = SILENCE_SECONDS) -> Iterator[Callable[[], None]]:
+    """While the block runs, a server that stays silent for so long loses its socket: waiting ends in an error.
 
-    def hang_up() -> None:
-        with suppress(psycopg.Error, OSError), socket.socket(fileno=os.dup(connection.fileno())) as other:
-            other.shutdown(socket.SHUT_RDWR)
+    The block calls what it is given whenever the server has answered, so a slow batch that gets on is not cut.
+    """
+    over = threading.Event()
+    heard = time.monotonic()
 
-    clock = threading.Timer(seconds, hang_up)
-    clock.daemon = True
-    clock.start()
+    def hear() -> None:
+        nonlocal heard
+        heard = time.monotonic()
+
+    def watch() -> None:
+        while not over.wait(heard + seconds - time.monotonic()):
+            if time.monotonic() < heard + seconds:
+                continue
+            with suppress(psycopg.Error, OSError), socket.socket(fileno=os.dup(connection.fileno())) as other:
+                other.shutdown(socket.SHUT_RDWR)
+            return
+
+    threading.Thread(target=watch, daemon=True).start()
     try:
-        yield
+        yield hear
     finally:
-        clock.cancel()
+        over.set()

@@ -7,7 +7,7 @@ makes no garbage. The temporary tables live as long as the connection: behind a 
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any, LiteralString
 
@@ -81,9 +81,9 @@ class PostgresSink:
         if self._connection is None:
             self._connection = prepared(connect(self.url), self.url)
         try:
-            with unsilenced(self._connection), self._connection.transaction():
+            with unsilenced(self._connection) as heard, self._connection.transaction():
                 for table, of_table in batch:
-                    upsert(self._connection, table, of_table)
+                    upsert(self._connection, table, of_table, heard)
         except psycopg.Error as error:
             fault = translated(error, self.url)
             if isinstance(fault, Unavailable) or self._connection.broken:
@@ -123,14 +123,18 @@ def prepared(connection: Connection, url: str) -> Connection:
     return connection
 
 
-def upsert(connection: Connection, table: Table, batch: Sequence[Row]) -> None:
-    """Distinct rows into a table, inside the caller's transaction."""
+def upsert(
+    connection: Connection, table: Table, batch: Sequence[Row], heard: Callable[[], None] = lambda: None
+) -> None:
+    """Distinct rows into a table, inside the caller's transaction; calls `heard` after each answer of the server."""
     copy, merge = statements(table.name)
     with connection.cursor() as cursor:
         with cursor.copy(copy) as lines:
             for row in batch:
                 lines.write_row([row.get(column) for column in table.columns])
+        heard()
         cursor.execute(merge)
+        heard()
 
 
 def staging(name: names.Table) -> str:

@@ -4,6 +4,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import psycopg
@@ -18,6 +19,7 @@ from sandcrawler.persist import database, migrations, postgres, results
 from sandcrawler.persist.database import unsilenced
 from sandcrawler.persist.postgres import PostgresSink
 from sandcrawler.persist.results import Arrival
+from sandcrawler.persist.tables import TABLES
 from tests.persist.documents import Message, raw, record, result
 
 
@@ -154,8 +156,8 @@ def test_a_connection_killed_in_the_middle_leaves_nothing_behind(
 ) -> None:
     upsert, tables = postgres.upsert, []
 
-    def interrupted(connection: Any, table: Any, batch: Any) -> None:
-        upsert(connection, table, batch)
+    def interrupted(connection: Any, table: Any, batch: Any, heard: Any) -> None:
+        upsert(connection, table, batch, heard)
         tables.append(table.name)
         if len(tables) % 3 == 0:
             kill(admin)
@@ -201,6 +203,25 @@ def test_a_silent_server_is_hung_up_on(config: Config) -> None:
         with pytest.raises(psycopg.OperationalError), unsilenced(connection, 0.3):
             connection.execute("SELECT pg_sleep(30)")
         assert time.monotonic() - started < 5
+
+
+def test_a_slow_batch_that_gets_on_is_not_hung_up_on(
+    config: Config, sink: PostgresSink, admin: psycopg.Connection[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Each table's merge takes 0.4 s, all together longer than the server may be silent.
+    for table in TABLES:
+        admin.execute(
+            f"CREATE FUNCTION slow_{table.name}() RETURNS trigger LANGUAGE plpgsql AS"  # type: ignore[arg-type]
+            " $$ BEGIN PERFORM pg_sleep(0.4); RETURN NULL; END $$"
+        )
+        admin.execute(
+            f"CREATE TRIGGER slow BEFORE INSERT ON {table.name} EXECUTE FUNCTION slow_{table.name}()"  # type: ignore[arg-type]
+        )
+    monkeypatch.setattr(postgres, "unsilenced", partial(unsilenced, seconds=0.8))
+    started = time.monotonic()
+    sink.write(arrivals(result(1)))
+    assert time.monotonic() - started > 0.8
+    assert count(admin) == 1
 
 
 def test_opposite_orders_do_not_deadlock(config: Config, admin: psycopg.Connection[dict[str, Any]]) -> None:
