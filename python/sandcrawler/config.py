@@ -115,7 +115,12 @@ class Config(BaseSettings):
     extract_rules: Annotated[Path | None, Field(description="More filter-list rules for sub-resources")] = None
 
     fetch_backend: Annotated[
-        str, Field(min_length=1, description="Where answers come from: live, wayback, spn, warc:PATH|URL")
+        str,
+        Field(
+            min_length=1,
+            description="Where answers come from: live, wayback[:YYYYMMDDhhmmss], spn, live-then-wayback, "
+            "wayback-then-live, warc:PATH|URL",
+        ),
     ] = "live"
     fetch_backends: Annotated[Words, Field(description="Kinds of back end that a request may name")] = ("live",)
     fetch_wayback_cdx: Annotated[str, Field(description="Index of the web archive (a CDX API)")] = (

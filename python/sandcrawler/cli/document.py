@@ -34,7 +34,13 @@ def ingest(
     body_out: BodyOut = None,
     out: Annotated[Path | None, typer.Option(help="Keep everything in this folder: result, body and WARC")] = None,
     warc: Annotated[Path | None, typer.Option(help="Keep the WARC in this folder")] = None,
-    backend: Annotated[str | None, typer.Option(help="Where answers come from: live, warc:PATH|URL")] = None,
+    backend: Annotated[
+        str | None,
+        typer.Option(
+            help="Where answers come from: live, wayback[:YYYYMMDDhhmmss], spn, live-then-wayback, "
+            "wayback-then-live, warc:PATH|URL"
+        ),
+    ] = None,
 ) -> None:
     """Fetch one URL, read it, print the result as JSON. No broker, database or bucket is needed.
 

@@ -1,4 +1,4 @@
-"""The back ends by name, and the fetchers that are open: `live`, `wayback`, `spn`, `warc:PATH|URL`.
+"""The back ends by name, and the fetchers that are open.
 
 A worker has one back end by its settings; a request may name another. Fetchers are opened when they are first asked
 for and shared by all documents; of those that nobody uses, a few are kept open, since the next request is likely to
@@ -10,29 +10,18 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Protocol, Self
+from typing import Self
 
 from sandcrawler.config import Config
 from sandcrawler.errors import ConfigurationError
-from sandcrawler.fetch import live, spn, warc, wayback
-from sandcrawler.fetch.base import Fetcher, Recorder, Refused
+from sandcrawler.fetch import fallback, live, spn, warc, wayback
+from sandcrawler.fetch.base import Fetcher, Opening, Recorder, Refused
 from sandcrawler.fetch.hops import failure
 from sandcrawler.fetch.target import shown
 from sandcrawler.model import Capture
 from sandcrawler.status import Status
 
 IDLE = 4
-
-
-class Opening(Fetcher, Protocol):
-    """A fetcher with its life: open within `async with`. ConfigurationError: it cannot be opened."""
-
-    async def __aenter__(self) -> Self: ...
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
 
 
 Make = Callable[[Config, str], Opening]
@@ -42,6 +31,8 @@ BACKENDS: Mapping[str, Make] = {
     "live": lambda config, _: live.Fetcher(config),
     "wayback": wayback.WaybackFetcher,
     "spn": spn.SpnFetcher,
+    "live-then-wayback": lambda config, _: fallback.FallbackFetcher(config, (fallback.LIVE, fallback.WAYBACK)),
+    "wayback-then-live": lambda config, _: fallback.FallbackFetcher(config, (fallback.WAYBACK, fallback.LIVE)),
     "warc": warc.WarcFetcher,
 }
 # How those that take something after the colon are written, and which of them do without it.

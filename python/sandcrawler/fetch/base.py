@@ -7,7 +7,8 @@ a capture, never exceptions. A `deadline` is a moment on the monotonic clock, in
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from types import TracebackType
+from typing import Protocol, Self
 
 from sandcrawler.model import Capture
 from sandcrawler.status import Status
@@ -61,6 +62,16 @@ class Fetcher(Protocol):
     def session(self, recorder: Recorder | None = None) -> AbstractAsyncContextManager[Session]:
         """A session for one document, its exchanges told to `recorder`."""
         ...
+
+
+class Opening(Fetcher, Protocol):
+    """A fetcher with its life: open within `async with`. ConfigurationError: it cannot be opened."""
+
+    async def __aenter__(self) -> Self: ...
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
 
 
 class Refused(Exception):
