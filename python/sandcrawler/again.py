@@ -107,13 +107,18 @@ def _letter(record: Record) -> DeadLetter:
     said = {name.removeprefix(HEADER): value.decode("utf-8", "replace") for name, value in record.headers}
     return DeadLetter(
         topic=said.get("topic", ""),
-        partition=int(said.get("partition", -1)),
-        offset=int(said.get("offset", -1)),
+        partition=_number(said.get("partition", "")),
+        offset=_number(said.get("offset", "")),
         worker=said.get("connector.name", ""),
         error=said.get("exception.message", ""),
         key=record.key,
         value=record.value,
     )
+
+
+def _number(text: str) -> int:
+    """A header's number; -1 where there is none, since others may write to the topic too."""
+    return int(text) if re.fullmatch(r"[0-9]{1,19}", text) else -1
 
 
 def _batches(config: Config) -> Iterator[Sequence[Record]]:

@@ -15,7 +15,7 @@ from sandcrawler.config import Config
 from sandcrawler.errors import ConfigurationError, Unavailable
 from sandcrawler.kafka import open_consumer, open_producer
 from sandcrawler.names import Topic
-from sandcrawler.runtime import Message
+from sandcrawler.runtime import Message, Record
 from sandcrawler.setup import setup
 from sandcrawler.status import Status
 from sandcrawler.wire import loads
@@ -61,6 +61,13 @@ def test_dead_letters_are_listed_and_go_back_where_they_came_from(config: Config
     assert again.replay(config) == 1
     assert received(config, Topic.REQUESTS_BULK, 1) == [b"{\xff"]
     assert again.replay(config) == 0, "what was sent back is not sent again"
+
+
+@pytest.mark.parametrize("text", [b"", b"-1", b"x", b"\xff", "\u0661\u00b2".encode(), b"9" * 5000])
+def test_a_letter_with_strange_headers_is_listed_all_the_same(text: bytes) -> None:
+    headers = (("__connect.errors.offset", text), ("__connect.errors.partition", b"3"))
+    letter = again._letter(Record("dead-letters", 0, 0, None, None, headers))
+    assert (letter.topic, letter.partition, letter.offset) == ("", 3, -1)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ without effect.
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 
 from hypothesis import settings
@@ -43,10 +43,10 @@ class ByHand:
 class Life:
     """One worker, with work and publishing by hand."""
 
-    def __init__(self, machine: "Workers") -> None:
+    def __init__(self, machine: "Workers", limits: Limits = AT_ONCE) -> None:
         self.consumer: MemoryConsumer = machine.broker.consumer(GROUP, [IN])
         self.producer = machine.broker.producer()
-        made = Worker("test", self.consumer, self.producer, batched(lambda _batch: None, size=4), DEAD, AT_ONCE)
+        made = Worker("test", self.consumer, self.producer, batched(lambda _batch: None, size=4), DEAD, limits)
         self.hands, self.publisher = ByHand(), ByHand()
         self.loop = Loop(made, threading.Event(), self.hands, self.publisher)
 
@@ -61,6 +61,8 @@ class Life:
 
 class Workers(RuleBasedStateMachine):
     """Up to three workers of one group."""
+
+    limits = AT_ONCE
 
     @initialize()
     def start(self) -> None:
@@ -78,14 +80,17 @@ class Workers(RuleBasedStateMachine):
     @precondition(lambda self: len(self.lives) < 3)
     @rule()
     def a_worker_starts(self) -> None:
-        self.lives.append(Life(self))
+        self.lives.append(Life(self, self.limits))
 
     @precondition(lambda self: self.lives)
     @rule(pick=st.randoms(use_true_random=False), turns=st.integers(1, 3))
     def a_worker_turns(self, pick: Random, turns: int) -> None:
         life = pick.choice(self.lives)
         for _ in range(turns):
+            if life.loop._flooded:
+                return self._stop(life)
             life.turn()
+        return None
 
     @precondition(lambda self: any(life.hands.slots for life in self.lives))
     @rule(pick=st.randoms(use_true_random=False), fate=st.sampled_from(["good", "answer", "invalid", "skipped"]))
@@ -122,7 +127,10 @@ class Workers(RuleBasedStateMachine):
     @precondition(lambda self: self.lives)
     @rule(pick=st.randoms(use_true_random=False))
     def a_worker_stops(self, pick: Random) -> None:
-        life = self.lives.pop(pick.randrange(len(self.lives)))
+        self._stop(pick.choice(self.lives))
+
+    def _stop(self, life: Life) -> None:
+        self.lives.remove(life)
         try:
             life.loop._drain()
         except Unavailable:
@@ -183,3 +191,13 @@ def place(slot: Slot) -> tuple[int, int]:
 
 TestWorkers = Workers.TestCase
 TestWorkers.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+
+
+class FloodedWorkers(Workers):
+    """The same where few dead letters are a flood: a worker that met one stops at its next turn."""
+
+    limits = replace(AT_ONCE, dead_letters_in_row=2, dead_letters_of_200=5)
+
+
+TestFloodedWorkers = FloodedWorkers.TestCase
+TestFloodedWorkers.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
