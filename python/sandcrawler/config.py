@@ -129,6 +129,8 @@ class Config(BaseSettings):
     fetch_wayback_replay: Annotated[str, Field(description="Replay of the web archive: before /MOMENTid_/URL")] = (
         "https://web.archive.org/web"
     )
+    fetch_wayback_gap: Annotated[float, Field(ge=0, description="Seconds between two requests to the archive")] = 1.0
+    fetch_wayback_parallel: Annotated[int, Field(ge=1, description="Requests to the archive at a time")] = 1
     fetch_wayback_seconds: Annotated[float, Field(gt=0, description="One answer of the web archive")] = 60.0
     fetch_spn_url: Annotated[str, Field(description="Save Page Now 2")] = "https://web.archive.org/save"
     fetch_spn_access_key: Annotated[SecretStr | None, Field(description="Access key for Save Page Now")] = None

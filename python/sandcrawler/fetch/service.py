@@ -1,8 +1,9 @@
 """An archive's own services (its index, its replay, Save Page Now): asked one request at a time, as guarded as the web.
 
-Connections pass the address guard, turns are paced per host like every other host's, every answer is bounded in bytes
-and in time. Redirects are never followed here: what an archive says with one is for its back end to judge. A passing
-fault (no connection, HTTP 500, 502, 504) is tried again a few times; what must not happen twice (POST) is not.
+Connections pass the address guard, every answer is bounded in bytes and in time. Turns are paced as for any host, and
+all fetchers of a worker share them: however many back ends lead to an archive, it sees one client. Redirects are never
+followed here: what an archive says with one is for its back end to judge. A passing fault (no connection, HTTP 500,
+502, 504) is tried again a few times; what must not happen twice (POST) is not.
 """
 
 import asyncio
@@ -13,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from types import TracebackType
 from typing import Self
+from weakref import WeakKeyDictionary
 
 import aiohttp
 import stamina
@@ -24,9 +26,8 @@ from sandcrawler.fetch.base import Refused
 from sandcrawler.fetch.client import client
 from sandcrawler.fetch.connect import GuardedConnector, SystemResolver, connector
 from sandcrawler.fetch.governor import retry_after
-from sandcrawler.fetch.hosts import AsyncSleeper, CoolingDown, Hosts
+from sandcrawler.fetch.hosts import CoolingDown, Hosts
 from sandcrawler.fetch.judgement import decoder
-from sandcrawler.fetch.pacing import Clock
 from sandcrawler.fetch.target import ANY_PORT, Target, read
 from sandcrawler.status import Status
 
@@ -82,18 +83,27 @@ class Answer:
         return any(self.header(name) for name in MARKS)
 
 
+_HOSTS = WeakKeyDictionary[asyncio.AbstractEventLoop, Hosts]()
+
+
+def shared_hosts(config: Config) -> Hosts:
+    """The archives' turns, of which there is one set for each running loop, that is, for each worker."""
+    limits = (config.fetch_wayback_gap, config.fetch_wayback_parallel, config.fetch_host_patience)
+    return _HOSTS.setdefault(asyncio.get_running_loop(), Hosts(*limits, time.monotonic, asyncio.sleep))
+
+
 class Service:
     """One worker's client of an archive. Use as an async context manager."""
 
-    def __init__(self, config: Config, clock: Clock = time.monotonic, sleeper: AsyncSleeper = asyncio.sleep) -> None:
+    def __init__(self, config: Config) -> None:
         self._config = config
-        limits = (config.fetch_host_gap, config.fetch_host_parallel, config.fetch_host_patience)
-        self._hosts = Hosts(*limits, clock, sleeper)
+        self._hosts: Hosts | None = None
         self._connector: GuardedConnector | None = None
         self._resolver: SystemResolver | None = None
         self._http: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> Self:
+        self._hosts = shared_hosts(self._config)
         self._resolver = SystemResolver()
         self._connector = connector(self._config, self._resolver)
         self._http = client(self._config, self._connector, aiohttp.DummyCookieJar(), None)  # type: ignore[arg-type]
@@ -117,6 +127,8 @@ class Service:
         raise AssertionError("stamina tries at least once")
 
     async def _once(self, target: Target, question: Question, deadline: float | None) -> Answer:
+        if self._hosts is None:
+            raise RuntimeError("a Service is used as an async context manager")
         try:
             async with self._hosts.turn(target.host, deadline) as host:
                 try:

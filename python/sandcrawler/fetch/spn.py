@@ -41,7 +41,7 @@ class SpnFetcher:
     ) -> None:
         """ConfigurationError: there are no keys, or the address is none."""
         self.config, self.sleeper = config, sleeper
-        self.archive = wayback.WaybackFetcher(config, "", clock)
+        self.archive = wayback.WaybackFetcher(config)
         self.api = SavePageNow(config, self.archive.service, clock, sleeper)
 
     async def __aenter__(self) -> Self:

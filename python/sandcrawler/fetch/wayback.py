@@ -29,7 +29,6 @@ from sandcrawler.fetch import blocklist, waybackindex
 from sandcrawler.fetch.base import Recorder, Refused
 from sandcrawler.fetch.hops import REDIRECTS, follow
 from sandcrawler.fetch.judgement import SUCCESSFUL, judged, of_code
-from sandcrawler.fetch.pacing import Clock
 from sandcrawler.fetch.service import ORIGINAL, Answer, Question, Service, Unanswered
 from sandcrawler.fetch.target import ANY_PORT, Target, read
 from sandcrawler.fetch.waybackindex import Row
@@ -47,9 +46,9 @@ HANDED_ON = frozenset(
 class WaybackFetcher:
     """One archive's captures, those nearest to `moment` where it is given. Use as an async context manager."""
 
-    def __init__(self, config: Config, moment: str, clock: Clock = time.monotonic) -> None:
+    def __init__(self, config: Config, moment: str = "") -> None:
         """ConfigurationError: the moment is none, or the archive's addresses are none."""
-        self.config, self.service = config, Service(config, clock)
+        self.config, self.service = config, Service(config)
         self._blocklist = blocklist.load(config.fetch_blocklist)
         try:
             self._moment = waybackindex.instant(moment) if moment else None

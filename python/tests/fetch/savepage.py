@@ -79,6 +79,7 @@ class Archive:
             "fetch_spn_url": f"{self.url}/save",
             "fetch_spn_access_key": "key",
             "fetch_spn_secret_key": "hidden",
+            "fetch_wayback_gap": 0,
             "fetch_host_gap": 0,
             "fetch_allow_addresses": "127.0.0.0/8",
             "fetch_robots": False,

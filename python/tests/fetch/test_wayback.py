@@ -69,7 +69,7 @@ def refers(url: str) -> dict[str, str]:
 
 def settings(archive: Replay, **more: Any) -> Config:
     here = f"http://127.0.0.1:{archive.port}/web"
-    given = {"fetch_wayback_cdx": f"{here}/cdx", "fetch_wayback_replay": here, "fetch_host_gap": 0}
+    given = {"fetch_wayback_cdx": f"{here}/cdx", "fetch_wayback_replay": here, "fetch_wayback_gap": 0}
     return Config(**{**given, "fetch_allow_addresses": "127.0.0.0/8", **more})
 
 

@@ -4,6 +4,7 @@ import asyncio
 import gzip
 import socket
 import time
+from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
@@ -164,8 +165,21 @@ def test_the_blocklist_stands_before_the_archive() -> None:
 
 def test_turns_are_paced() -> None:
     start = time.monotonic()
-    asked(Archive({URL: [Saved(NEW, b"page")]}), URL, URL, fetch_host_gap=0.2)
+    asked(Archive({URL: [Saved(NEW, b"page")]}), URL, URL, fetch_wayback_gap=0.2)
     assert time.monotonic() - start >= 0.6
+
+
+def test_all_fetchers_of_a_worker_share_the_archive_s_turns() -> None:
+    async def work() -> float:
+        async with Archive({URL: [Saved(NEW, b"page")]}) as archive, AsyncExitStack() as stack:
+            config = archive.config(fetch_wayback_gap=0.2)
+            fetchers = [await stack.enter_async_context(WaybackFetcher(config, moment)) for moment in ("", OLD, NEW)]
+            sessions = [await stack.enter_async_context(fetcher.session()) for fetcher in fetchers]
+            start = time.monotonic()
+            assert {(await each).body for each in [s.get(URL, start + 20) for s in sessions]} == {b"page"}
+            return time.monotonic() - start
+
+    assert asyncio.run(work()) >= 5 * 0.2
 
 
 @pytest.mark.parametrize(("limit", "status"), [("seconds", Status.TIMEOUT), ("answer", Status.CDX_ERROR)])

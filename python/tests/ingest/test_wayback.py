@@ -64,7 +64,7 @@ def ingested(replay: Replay, backend: str) -> IngestWebResult:
         fetch_wayback_replay=here,
         fetch_allow_addresses="127.0.0.0/8",
         fetch_connect_to="journal.example.org:80:127.0.0.1:1,cdn.example.net:80:127.0.0.1:1",  # the site is gone
-        fetch_host_gap=0,
+        fetch_wayback_gap=0,
         warc=str(replay.folder / "none"),
     )
 
