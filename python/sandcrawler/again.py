@@ -9,14 +9,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import islice
 from typing import Any
-
-import psycopg
 
 from sandcrawler.config import Config
 from sandcrawler.errors import ConfigurationError, Unavailable
 from sandcrawler.kafka import open_consumer, open_producer, scan, unread
 from sandcrawler.names import REQUEST_TOPICS, Topic, request_key
+from sandcrawler.persist.database import reading, stream
 from sandcrawler.runtime import Message, Record
 from sandcrawler.status import Status
 from sandcrawler.wire import encode
@@ -37,7 +37,7 @@ LEFT JOIN LATERAL (
     SELECT request FROM ingest_request q
     WHERE q.ingest_type = r.ingest_type AND q.base_url = r.base_url ORDER BY created DESC LIMIT 1
 ) q ON true
-WHERE r.status = %s AND r.updated < now() - %s
+WHERE r.status = %(status)s AND r.updated < now() - %(older_than)s
 """
 
 
@@ -75,18 +75,13 @@ def replay(config: Config) -> int:
 
 def requeue(config: Config, status: Status, older_than: timedelta, queue: str) -> int:
     """Publish again the requests that ended with this status before then; how many. Streams, of any number."""
-    if not config.postgres_url:
-        raise ConfigurationError("SANDCRAWLER_POSTGRES_URL is not set: name a database, or `sandcrawler up`")
     topic, producer, count = REQUEST_TOPICS[queue].named(config.env), open_producer(config), 0
-    try:
-        with psycopg.connect(config.postgres_url) as database, database.cursor("requeue") as cursor:
-            cursor.execute(REQUEUED, (status.value, older_than))
-            while rows := cursor.fetchmany(BATCH):
-                producer.publish([_request(topic, *row) for row in rows])
-                count += len(rows)
-    except psycopg.OperationalError as error:
-        raise Unavailable(f"PostgreSQL: {error}") from error
-    producer.close()
+    given = {"status": status.value, "older_than": older_than}
+    with reading(config.postgres_url) as database, closing(producer):
+        rows = stream(database, REQUEUED.encode(), given)
+        while batch := list(islice(rows, BATCH)):
+            producer.publish([_request(topic, **row) for row in batch])
+            count += len(batch)
     return count
 
 

@@ -19,7 +19,7 @@ from sandcrawler.errors import ConfigurationError
 from sandcrawler.model import IngestType
 from sandcrawler.names import Folder, Table
 from sandcrawler.persist import blobs
-from sandcrawler.persist.database import connect, translated
+from sandcrawler.persist.database import connect, reading, stream, translated
 from sandcrawler.wire import clean_text
 
 SHA1 = re.compile(r"[0-9a-f]{40}")
@@ -73,16 +73,12 @@ def show(config: Config, what: str) -> Iterator[dict[str, Any]]:
 
 def rows(config: Config, query: str) -> Iterator[dict[str, Any]]:
     """The rows of one SQL statement of the user's own, in a transaction that cannot write. Streams."""
-    with connect(config.postgres_url) as connection:
-        try:
-            connection.execute("SET default_transaction_read_only = on")
-            with connection.transaction(), connection.cursor("rows", row_factory=dict_row) as cursor:
-                for row in cursor.execute(query.encode()):
-                    yield {key: _plain(value) for key, value in row.items()}
-        except (psycopg.ProgrammingError, psycopg.DataError, psycopg.errors.ReadOnlySqlTransaction) as error:
-            raise ConfigurationError(f"SQL: {error}") from error
-        except psycopg.Error as error:
-            raise translated(error, config.postgres_url or "") from error
+    try:
+        with reading(config.postgres_url) as connection:
+            for row in stream(connection, query.encode()):
+                yield {key: _plain(value) for key, value in row.items()}
+    except psycopg.ProgrammingError as error:
+        raise ConfigurationError(f"SQL: {error}") from error
 
 
 def _rows(connection: Connection, tables: Mapping[Table, str], **given: Any) -> Iterator[dict[str, Any]]:

@@ -50,7 +50,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "show": STORES | {"fetch"},
     "export": STORES | {"fetch"},
     "sources": BASE | {"extract", "fetch"},
-    "again": BASE | {"runtime", "kafka"},
+    "again": BASE | {"runtime", "kafka", "persist"},
     "workers": SPINE,
     "stack": BASE,
     "demo": SPINE,

@@ -17,8 +17,9 @@ from typing import Any
 from psycopg import sql
 
 from sandcrawler.config import Config
-from sandcrawler.export.selection import Selection, reading, rows
+from sandcrawler.export.selection import Selection
 from sandcrawler.fetch.surt import surt
+from sandcrawler.persist.database import reading, stream
 
 Row = Mapping[str, Any]
 Entity = dict[str, Any]
@@ -56,8 +57,8 @@ def entities(config: Config, selection: Selection, archive: str = WAYBACK) -> It
         "since": selection.since,
         "until": selection.until,
     }
-    with reading(config) as connection:
-        yield from made(rows(connection, QUERY, given), archive)
+    with reading(config.postgres_url) as connection:
+        yield from made(stream(connection, QUERY, given), archive)
 
 
 def made(found: Iterable[Row], archive: str = WAYBACK) -> Iterator[Entity]:

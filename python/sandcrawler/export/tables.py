@@ -13,7 +13,8 @@ from psycopg import Connection, sql
 
 from sandcrawler.config import Config
 from sandcrawler.errors import ConfigurationError
-from sandcrawler.export.selection import Selection, reading, rows
+from sandcrawler.export.selection import Selection
+from sandcrawler.persist.database import reading, stream
 from sandcrawler.persist.tables import BY_NAME, TABLES, Table
 
 BATCH = 10_000
@@ -28,7 +29,7 @@ def export(config: Config, folder: Path, form: str, selection: Selection, only: 
     write = WRITERS[form]
     folder.mkdir(parents=True, exist_ok=True)
     written = {}
-    with reading(config) as connection:
+    with reading(config.postgres_url) as connection:
         for table in [known[name] for name in only] or TABLES:
             path = folder / f"{table.name}.{form}"
             with _whole(path) as new:
@@ -94,7 +95,7 @@ def _parquet(connection: Connection, table: Table, selection: Selection, path: P
     schema = arrow.schema([(name, kinds[kind]) for name, kind in table.columns.items()])
     count = 0
     with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
-        for batch in _batches(rows(connection, _query(table, selection), {})):
+        for batch in _batches(stream(connection, _query(table, selection), {})):
             writer.write_table(arrow.Table.from_pylist(batch, schema=schema))
             count += len(batch)
     return count

@@ -10,10 +10,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from typing import Any
 
 import psycopg
-from psycopg import Connection
+from psycopg import Connection, sql
 from psycopg.conninfo import conninfo_to_dict
+from psycopg.rows import dict_row
 
 from sandcrawler.errors import ConfigurationError, InvalidMessage, SandcrawlerError, Unavailable
 
@@ -22,6 +24,9 @@ STATEMENT_SECONDS = 60
 LOCK_SECONDS = 30
 # More than any one statement may take.
 SILENCE_SECONDS = 90.0
+
+# Rows of one answer when a query streams.
+STREAMED = 1000
 
 # SQLSTATE, whole or its class (the first two) -> whose fault it is. Whole comes first; what is not here is a bug.
 FAULTS: Mapping[str, type[SandcrawlerError]] = {
@@ -87,6 +92,30 @@ def connect(url: str | None) -> Connection:
     except psycopg.Error as error:
         raise translated(error, url) from error
     return connection
+
+
+@contextmanager
+def reading(url: str | None) -> Iterator[Connection]:
+    """A connection in one transaction that sees one state of the tables and cannot write; errors become ours."""
+    connection = connect(url)
+    try:
+        with connection:
+            connection.execute("SET statement_timeout = 0")  # the sort of a whole table may take its time
+            connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+            connection.read_only = True
+            with connection.transaction():
+                yield connection
+    except psycopg.Error as error:
+        raise translated(error, url or "") from error
+
+
+def stream(
+    connection: Connection, query: sql.SQL | sql.Composed | bytes, given: Mapping[str, Any] | None = None
+) -> Iterator[dict[str, Any]]:
+    """The rows of a query of any size, `STREAMED` at a time from the server."""
+    with connection.cursor("stream", row_factory=dict_row) as cursor:
+        cursor.itersize = STREAMED
+        yield from cursor.execute(query, given)
 
 
 def translated(error: psycopg.Error, url: str) -> Exception:

@@ -12,10 +12,10 @@ from pyarrow import parquet
 
 from sandcrawler.config import Config
 from sandcrawler.errors import ConfigurationError, Unavailable
-from sandcrawler.export import fatcat, selection, tables
+from sandcrawler.export import fatcat, tables
 from sandcrawler.export.selection import Selection, moment
 from sandcrawler.names import Table
-from sandcrawler.persist import migrations, results
+from sandcrawler.persist import database, migrations, results
 from sandcrawler.persist.postgres import PostgresSink
 from tests.persist.documents import record, result, sha1
 
@@ -68,7 +68,7 @@ def test_a_webcapture_is_whole(config: Config) -> None:
 
 
 def test_more_rows_than_a_batch_stream_out(config: Config, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(selection, "BATCH", 1)
+    monkeypatch.setattr(database, "STREAMED", 1)
     monkeypatch.setattr(tables, "BATCH", 1)
     assert len(hashes(config)) == 4
 
