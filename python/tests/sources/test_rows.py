@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandcrawler import wire
 from sandcrawler.errors import ConfigurationError
 from sandcrawler.sources import rows as reading
+from sandcrawler.sources import streams
 from sandcrawler.sources import values as splitting
 from sandcrawler.sources.requests import BadRow
 from sandcrawler.sources.rows import csv_rows, json_rows, text_rows, whole
@@ -33,7 +33,7 @@ def rows(data: bytes) -> list[tuple[int | str, Any]]:
 
 @pytest.mark.parametrize(
     "packed",
-    [lambda data: data, gzip.compress, bz2.compress, lzma.compress, zstandard.compress],
+    [lambda data: data, gzip.compress, bz2.compress, lzma.compress, streams.zstd.compress],
     ids=["plain", "gzip", "bzip2", "xz", "zstd"],
 )
 def test_compressed_files_are_told_by_their_bytes(packed: Callable[[bytes], bytes], tmp_path: Path) -> None:
