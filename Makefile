@@ -29,6 +29,7 @@ schemas: $(VENV)/ready ## Write kafka/schemas/ anew from the models
 	@cd python && ../$(BIN)/python -m sandcrawler.schemas
 
 bench: $(VENV)/ready ## All benchmarks; each prints JSON lines
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r python/benchmarks/requirements.lock
 	@cd python && for each in benchmarks/*.py; do echo "== $$each" >&2; \
 	    ../$(BIN)/python -m benchmarks.$$(basename $$each .py) || exit 1; done
 
@@ -36,6 +37,8 @@ lock: $(VENV)/ready ## Pin the newest allowed versions in python/requirements.lo
 	@$(BIN)/pip install --quiet uv
 	@cd python && ../$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upgrade --generate-hashes \
 	    --no-emit-index-url --no-header --extra stack --extra test --extra export -o requirements.lock pyproject.toml build.in
+	@cd python && ../$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	    --no-emit-index-url --no-header --extra bench -c requirements.lock -o benchmarks/requirements.lock pyproject.toml
 
 clean: ## Remove the virtual environment and caches (data of the local stack stays)
 	rm -rf $(VENV) python/.pytest_cache python/.mypy_cache python/.ruff_cache python/.hypothesis
