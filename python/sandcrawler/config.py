@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from platformdirs import user_data_path
-from pydantic import BeforeValidator, Field, SecretStr, ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import (
     BaseSettings,
     NoDecode,
@@ -28,6 +28,9 @@ GIB = 1 << 30
 # Variables that are read elsewhere.
 ELSEWHERE = ("CONFIG", "DIR", "TEST_STACK")
 CORES = os.cpu_count() or 1
+# What an extraction child needs for itself (measured: 90 MiB), and for each body: as sent, as received, and parsed.
+CHILD_BYTES = 256 * MIB
+BODIES_IN_CHILD = 3
 
 
 def data_dir() -> Path:
@@ -59,6 +62,18 @@ def _networks(value: object) -> object:
     return [ip_network(part, strict=False) for part in _split(value)] if isinstance(value, str) else value  # type: ignore[attr-defined]
 
 
+def _certificates(file: Path | None) -> Path | None:
+    """A file that TLS can trust, so that it is said here if it is none."""
+    import ssl  # noqa: PLC0415  (it is slow to import)
+
+    if file is not None:
+        try:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(file)
+        except OSError as error:  # ssl.SSLError is one
+            raise ValueError(f"{file} cannot be read as certificates (PEM): {error.strerror or error}") from error
+    return file
+
+
 Networks = Annotated[tuple[IPv4Network | IPv6Network, ...], NoDecode, BeforeValidator(_networks)]
 ConnectTo = Annotated[dict[tuple[str, int], tuple[str, int]], NoDecode, BeforeValidator(_connect_to)]
 Words = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
@@ -84,11 +99,13 @@ class Config(BaseSettings):
     kafka_partitions: Annotated[int, Field(ge=1, description="Partitions of topics that setup creates")] = 12
     kafka_group_suffix: Annotated[str, Field(description="Added to consumer group names, to read all again")] = ""
 
-    fetch_user_agent: Annotated[str, Field(description="One honest User-Agent with a contact")] = (
-        f"sandcrawler/{__version__} (+https://example.org/sandcrawler; set SANDCRAWLER_FETCH_USER_AGENT)"
-    )
+    fetch_user_agent: Annotated[
+        str, Field(pattern=r"^[^\x00-\x1f\x7f]+$", description="One honest User-Agent with a contact")
+    ] = f"sandcrawler/{__version__} (+https://example.org/sandcrawler; set SANDCRAWLER_FETCH_USER_AGENT)"
     fetch_connect_to: Annotated[ConnectTo, Field(description="HOST:PORT:ADDRESS:PORT,…, as curl's --connect-to")] = {}
-    fetch_ca_file: Annotated[Path | None, Field(description="More trusted root certificates (PEM)")] = None
+    fetch_ca_file: Annotated[
+        Path | None, AfterValidator(_certificates), Field(description="More trusted root certificates (PEM)")
+    ] = None
     fetch_allow_addresses: Annotated[Networks, Field(description="Networks exempt from the address guard")] = ()
     fetch_allow_ports: Annotated[Ports, Field(description="Ports allowed beside 80, 443, 8080, 8443")] = ()
     fetch_host_gap: Annotated[float, Field(ge=0, description="Seconds between two requests to one host")] = 1.0
@@ -102,6 +119,7 @@ class Config(BaseSettings):
     fetch_read_seconds: Annotated[float, Field(gt=0, description="Between two reads")] = 30.0
     fetch_redirects: Annotated[int, Field(ge=0, description="HTTP redirects in a row")] = 25
     fetch_body_bytes: Annotated[int, Field(gt=0, description="Decompressed bytes of one body")] = 128 * MIB
+    fetch_bytes_in_flight: Annotated[int, Field(gt=0, description="Bytes of large bodies in one worker")] = GIB
 
     ingest_hops: Annotated[int, Field(ge=0, description="Documents in a row (refresh, full-text links)")] = 8
     ingest_resources: Annotated[int, Field(ge=0, description="Sub-resources of one page")] = 200
@@ -111,7 +129,10 @@ class Config(BaseSettings):
 
     extract_processes: Annotated[int, Field(ge=1, description="Extraction children of one worker")] = CORES
     extract_seconds: Annotated[float, Field(gt=0, description="One extraction")] = 60.0
-    extract_bytes: Annotated[int, Field(gt=0, description="Memory of one extraction child")] = 2 * GIB
+    extract_bytes: Annotated[
+        int,
+        Field(description="Memory of one extraction child; at least 256 MiB and three bodies", validate_default=True),
+    ] = 2 * GIB
     extract_rules: Annotated[Path | None, Field(description="More filter-list rules for sub-resources")] = None
 
     fetch_backend: Annotated[
@@ -148,6 +169,15 @@ class Config(BaseSettings):
     drain_seconds: Annotated[float, Field(gt=0, description="To finish what is in flight on SIGTERM")] = 30.0
     dead_letters_in_row: Annotated[int, Field(ge=1, description="Dead letters in a row that stop a worker")] = 20
     dead_letters_of_200: Annotated[int, Field(ge=1, description="Dead letters in 200 records that stop a worker")] = 100
+
+    @field_validator("extract_bytes")
+    @classmethod
+    def _room_to_extract(cls, value: int, info: ValidationInfo) -> int:
+        """A child that cannot even receive a body ends before it can say whose."""
+        least = CHILD_BYTES + BODIES_IN_CHILD * info.data.get("fetch_body_bytes", 0)
+        if value < least:
+            raise ValueError(f"with {PREFIX}FETCH_BODY_BYTES as it is, {least} is the least; this is {value}")
+        return value
 
     @classmethod
     def settings_customise_sources(

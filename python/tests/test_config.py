@@ -52,6 +52,13 @@ def test_lists_and_tables_are_read_from_the_environment(monkeypatch: pytest.Monk
         ("SANDCRAWLER_FETCH_CONNECT_TO", "journal.example.org"),
         ("SANDCRAWLER_FETCH_ALLOW_ADDRESSES", "10.0.0.0/99"),
         ("SANDCRAWLER_PERSIST_BATCH", "many"),
+        ("SANDCRAWLER_EXTRACT_BYTES", str(256 << 20)),
+        ("SANDCRAWLER_FETCH_BODY_BYTES", str(4 << 30)),
+        ("SANDCRAWLER_FETCH_BYTES_IN_FLIGHT", "0"),
+        ("SANDCRAWLER_FETCH_USER_AGENT", "robot\r\nX: y"),
+        ("SANDCRAWLER_FETCH_CA_FILE", "none.pem"),
+        ("SANDCRAWLER_FETCH_CA_FILE", __file__),
+        ("SANDCRAWLER_FETCH_CA_FILE", "/"),
     ],
 )
 def test_a_wrong_value_names_its_variable(monkeypatch: pytest.MonkeyPatch, variable: str, value: str) -> None:

@@ -18,6 +18,8 @@ SVG = "image/svg+xml"
 HTML_TYPES = frozenset({HTML, XHTML})
 XML_TYPES = frozenset({XML, JATS, TEI})
 
+# No more than this from the beginning is looked at.
+SNIFFED_BYTES = 65536
 HEAD_BYTES = 8192
 PDF_BYTES = 1024  # PDF readers look for the header in the first kilobyte
 
@@ -117,7 +119,7 @@ def _binary(body: bytes, header: str) -> str | None:
     if _is_text(body):
         return None
     try:
-        matches = puremagic.magic_string(body[:65536])
+        matches = puremagic.magic_string(body[:SNIFFED_BYTES])
     except (puremagic.PureError, ValueError, IndexError, KeyError, OSError):
         return None
     types = [str(match.mime_type) for match in matches if match.mime_type and not match.mime_type.startswith("text/")]

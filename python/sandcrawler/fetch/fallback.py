@@ -7,7 +7,7 @@ The back end that gave the document is asked first for all that follows: the par
 """
 
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from types import TracebackType
@@ -16,6 +16,7 @@ from typing import Self
 from sandcrawler.config import Config
 from sandcrawler.fetch import live, wayback
 from sandcrawler.fetch.base import Opening, Recorder, Session
+from sandcrawler.fetch.digest import Digest, digest
 from sandcrawler.model import Capture
 from sandcrawler.status import Status
 
@@ -57,6 +58,15 @@ WAYBACK_FALLS: Mapping[Status, str] = {
 }
 # These say nothing of the document: any other answer tells more.
 SILENT = frozenset({Status.NO_CAPTURE, Status.CDX_ERROR, Status.WAYBACK_ERROR, Status.WAYBACK_CONTENT_ERROR})
+
+
+# A session asked for a URL: its capture, with the digest where bodies are not collected.
+Ask = Callable[[Session, str, float | None], Awaitable[tuple[Capture, Digest | None]]]
+
+
+async def collect(session: Session, url: str, deadline: float | None) -> tuple[Capture, Digest | None]:
+    """An `Ask` for the whole body."""
+    return await session.get(url, deadline), None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,20 +123,27 @@ class FallbackSession:
 
     async def get(self, url: str, deadline: float | None = None) -> Capture:
         """The URL, followed through redirects; the second's answer where the first's fell through and it is better."""
+        return (await self._ask(collect, url, deadline))[0]
+
+    async def digest(self, url: str, deadline: float | None = None) -> tuple[Capture, Digest | None]:
+        """The same, its body hashed as it comes where the back end can."""
+        return await self._ask(digest, url, deadline)
+
+    async def _ask(self, ask: Ask, url: str, deadline: float | None) -> tuple[Capture, Digest | None]:
         (choice, session), (other_choice, other) = self._first, self._second
         begun, self._begun = self._begun, True
-        capture = await session.get(url, _part(deadline))
+        capture, taken = await ask(session, url, _part(deadline))
         if not choice.fell(capture):
-            return capture
+            return capture, taken
         answers = [(choice, capture)]
         for asked in dict.fromkeys((url, capture.terminal_url)):
-            second = await other.get(asked, deadline)
+            second, taken = await ask(other, asked, deadline)
             if second.status is Status.SUCCESS:
                 if not begun:
                     self._first, self._second = self._second, self._first
-                return second if asked == url else _joined(capture, second)
+                return second if asked == url else _joined(capture, second), taken
             answers.append((other_choice, second))
-        return _told(answers)
+        return _told(answers), None
 
 
 def _told(answers: Sequence[tuple[Choice, Capture]]) -> Capture:

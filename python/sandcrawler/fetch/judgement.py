@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sandcrawler.fetch.decode import Body
+from sandcrawler.fetch.decode import Body, Sink
 from sandcrawler.model import Capture
 from sandcrawler.status import Status
 
@@ -18,10 +18,10 @@ def of_code(code: int) -> Status:
     return Status.SUCCESS if code in SUCCESSFUL else Status.TERMINAL_BAD_STATUS
 
 
-def decoder(content_type: str, content_encodings: Sequence[str], cap: int) -> Body:
-    """What undoes a body's content codings, at most `cap` bytes of it. Refused: bad-gzip-encoding."""
+def decoder(content_type: str, content_encodings: Sequence[str], cap: int, sink: Sink | None = None) -> Body:
+    """What undoes a body's content codings, at most `cap` bytes of it, into `sink`. Refused: bad-gzip-encoding."""
     text = content_type.startswith(TEXT_TYPES) or content_type.endswith("+xml")
-    return Body(content_encodings, cap, text=text)
+    return Body(content_encodings, cap, text=text, sink=sink)
 
 
 def judged(answer: Capture, body: bytes) -> Capture:

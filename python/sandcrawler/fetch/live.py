@@ -17,6 +17,7 @@ import aiohttp
 from sandcrawler.config import Config
 from sandcrawler.fetch import robots
 from sandcrawler.fetch.base import Recorder
+from sandcrawler.fetch.budget import Budget
 from sandcrawler.fetch.client import client
 from sandcrawler.fetch.connect import GuardedConnector, SystemResolver, connector
 from sandcrawler.fetch.gate import Gate
@@ -44,6 +45,7 @@ class Fetcher:
         self.gate = Gate(config, self._robots_txt, clock, watch)
         limits = (config.fetch_host_gap, config.fetch_host_parallel, config.fetch_host_patience)
         self.hosts = Hosts(*limits, clock, sleeper)
+        self.budget = Budget(config.fetch_bytes_in_flight)
         self._connector: GuardedConnector | None = None
         self._resolver: SystemResolver | None = None
         self._sessions = count()
@@ -73,7 +75,11 @@ class Fetcher:
             raise RuntimeError("a Fetcher is used as an async context manager")
         jar = aiohttp.CookieJar(unsafe=True, quote_cookie=False)  # unsafe: hosts that are addresses have cookies too
         async with client(self.config, self._connector, jar, self.watch) as http:
-            yield Session(self, http, next(self._sessions) if order is None else order, recorder, part)
+            session = Session(self, http, next(self._sessions) if order is None else order, recorder, part)
+            try:
+                yield session
+            finally:
+                session.release()
 
     async def _robots_txt(self, target: Target, order: int) -> Capture:
         async with self.session(order=order, part=robots.READ_BYTES) as session:

@@ -1,23 +1,20 @@
 """The sub-resources of a page, fetched in parallel; one that fails is listed with its reason and fails nothing else.
 
-Bodies are hashed and dropped. A URL that the page asks for twice is fetched once. The URL in the result is the one
-that the page asked for, whatever it redirects to.
+Bodies are hashed as they come, and only the beginning of each is held for a moment. A URL that the page asks for twice
+is fetched once. The URL in the result is the one that the page asked for, whatever it redirects to.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from sandcrawler.extract.sniff import file_meta
+from sandcrawler.extract.sniff import sniff
+from sandcrawler.fetch.allowance import waited
 from sandcrawler.fetch.base import Session
+from sandcrawler.fetch.digest import Digest, digest
 from sandcrawler.fetch.surt import surt
-from sandcrawler.model import Capture, FileMeta, MissingResource, Page, WantedResource, WebResource
+from sandcrawler.model import Capture, MissingResource, Page, WantedResource, WebResource
 from sandcrawler.status import Status
-
-# Hashing this much takes longer than a switch to a thread.
-LARGE_BODY = 1 << 18
-# Longer style sheets are kept, but not searched for what they ask for.
-SHEET_BYTES = 2 << 20
 
 # A style sheet in, what it asks for out.
 Linked = Callable[[Page], Awaitable[Sequence[WantedResource]]]
@@ -38,11 +35,12 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """A capture without its body; `meta` where it succeeded, `sheet` where it is a style sheet."""
+    """A capture without its body; `digest` and `mimetype` where it succeeded, `asked` by a style sheet."""
 
     capture: Capture
-    meta: FileMeta | None = None
-    sheet: Page | None = None
+    digest: Digest | None = None
+    mimetype: str = ""
+    asked: Sequence[WantedResource] = ()
 
 
 async def capture_resources(
@@ -57,20 +55,20 @@ async def capture_resources(
     `linked` says what a captured style sheet asks for. That is fetched too, but no further (one level), within the
     bounds; what is beyond them is listed as missing.
     """
-    tasks = await _capture(session, wanted, deadline, bounds.parallel)
-    named = dict.fromkeys(each.url for each in wanted if each.resource_type == "stylesheet")
-    sheets = [sheet for url in named if (sheet := tasks[url].sheet) is not None]
-    more = [each for found in await asyncio.gather(*map(linked, sheets)) for each in found if each.url not in tasks]
+    fetch = _Fetch(session, deadline, waited())
+    sheets = dict.fromkeys(each.url for each in wanted if each.resource_type == "stylesheet")
+    tasks = await _capture(fetch, wanted, bounds.parallel, dict.fromkeys(sheets, linked))
+    more = [each for url in sheets for each in tasks[url].asked if each.url not in tasks]
     new = list({each.url: each for each in more}.values())
     room = max(0, bounds.most - len(wanted))
     kept, left = new[:room], new[room:]
-    tasks |= await _capture(session, kept, deadline, bounds.parallel)
+    tasks |= await _capture(fetch, kept, bounds.parallel, {})
     found: list[WebResource] = []
     missing: list[MissingResource] = []
     for each in [*wanted, *kept]:
         outcome = tasks[each.url]
-        if outcome.meta is not None:
-            found.append(_resource(each, outcome.capture, outcome.meta))
+        if outcome.digest is not None:
+            found.append(_resource(each, outcome, outcome.digest))
         else:
             missing.append(_missing(each, outcome.capture))
     missing += [MissingResource(**dict(each), status=Status.TOO_MANY_RESOURCES) for each in left]
@@ -78,21 +76,24 @@ async def capture_resources(
 
 
 async def _capture(
-    session: Session, wanted: Sequence[WantedResource], deadline: float | None, parallel: int
+    fetch: "_Fetch", wanted: Sequence[WantedResource], parallel: int, search: Mapping[str, Linked]
 ) -> dict[str, _Outcome]:
-    """Each URL's outcome; one that is named twice is asked for once."""
+    """Each URL's outcome; one that is named twice is asked for once. `search`: how some of them are searched."""
     urls = dict.fromkeys(each.url for each in wanted)
     hosts = {_host(url) for url in urls}
     slots = asyncio.Semaphore(parallel)
     # A host gets its share of the places, so that waiting for a slow one does not hold up the others.
     shares = {host: asyncio.Semaphore(max(1, parallel // len(hosts))) for host in hosts}
 
-    async def fetch(url: str) -> _Outcome:
+    async def one(url: str) -> _Outcome:
         async with shares[_host(url)], slots:
-            return await _outcome(session, url, deadline)
+            return await fetch.outcome(url, search.get(url, nothing))
 
-    async with asyncio.TaskGroup() as group:
-        tasks = {url: group.create_task(fetch(url)) for url in urls}
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = {url: group.create_task(one(url)) for url in urls}
+    except ExceptionGroup as faults:  # ours or the world's: the first is told as it is
+        raise faults.exceptions[0] from faults
     return {url: task.result() for url, task in tasks.items()}
 
 
@@ -100,16 +101,24 @@ def _host(url: str) -> str:
     return url.split("/", 3)[2].lower() if url.count("/") > 1 else ""
 
 
-async def _outcome(session: Session, url: str, deadline: float | None) -> _Outcome:
-    """The capture without its body, and what was in it; no meta where it is no success."""
-    capture = await session.get(url, deadline)
-    if capture.status is not Status.SUCCESS or capture.body is None:
-        return _Outcome(_bare(capture))
-    body, content_type = capture.body, capture.header("content-type")
-    large = len(body) >= LARGE_BODY
-    meta = await asyncio.to_thread(file_meta, body, content_type, url) if large else file_meta(body, content_type, url)
-    is_sheet = (content_type or "").lower().startswith("text/css") and len(body) <= SHEET_BYTES
-    return _Outcome(_bare(capture), meta, Page(body, capture.terminal_url, content_type) if is_sheet else None)
+@dataclass(frozen=True, slots=True)
+class _Fetch:
+    """`deadline` was agreed on when the document had waited for so long; it is put off by what it waits more."""
+
+    session: Session
+    deadline: float | None
+    waited: float
+
+    async def outcome(self, url: str, search: Linked) -> _Outcome:
+        """The capture without its body, and what was in it; no digest where it is no success."""
+        later = None if self.deadline is None else self.deadline + waited() - self.waited
+        capture, taken = await digest(self.session, url, later)
+        if taken is None or capture.status is not Status.SUCCESS or capture.body is None:
+            return _Outcome(_bare(capture))
+        content_type, sheet = capture.header("content-type"), taken.sheet
+        taken.forget()
+        asked = await search(Page(sheet, capture.terminal_url, content_type)) if sheet is not None else ()
+        return _Outcome(_bare(capture), taken, sniff(capture.body, content_type, url), asked)
 
 
 def _bare(capture: Capture) -> Capture:
@@ -125,15 +134,16 @@ def _bare(capture: Capture) -> Capture:
     )
 
 
-def _resource(wanted: WantedResource, capture: Capture, meta: FileMeta) -> WebResource:
+def _resource(wanted: WantedResource, outcome: _Outcome, taken: Digest) -> WebResource:
+    capture = outcome.capture
     return WebResource(
         surt=surt(wanted.url),
         timestamp=capture.when.strftime("%Y-%m-%dT%H:%M:%SZ"),
         url=wanted.url,
-        sha1hex=meta.sha1hex,
-        sha256hex=meta.sha256hex,
-        size=meta.size_bytes,
-        mimetype=meta.mimetype,
+        sha1hex=taken.sha1hex,
+        sha256hex=taken.sha256hex,
+        size=taken.size,
+        mimetype=outcome.mimetype,
         status_code=capture.status_code or 200,
         resource_type=wanted.resource_type,
     )

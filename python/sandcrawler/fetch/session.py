@@ -3,7 +3,6 @@
 gate ─► the host's turn ─► request ─► head: throttled? redirect? ─► body, bounded ─► judged
 """
 
-import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -12,11 +11,15 @@ import aiohttp
 from yarl import URL
 
 from sandcrawler.fetch import exchange, faults, metrics, robots
-from sandcrawler.fetch.base import Recorder, Refused, Take
+from sandcrawler.fetch.allowance import allowed
+from sandcrawler.fetch.base import Recorder, Refused
+from sandcrawler.fetch.budget import Holding
+from sandcrawler.fetch.digest import Digest
 from sandcrawler.fetch.governor import retry_after
 from sandcrawler.fetch.hops import REDIRECTS, follow
 from sandcrawler.fetch.hosts import CoolingDown, Host
-from sandcrawler.fetch.judgement import decoder, judged, of_code
+from sandcrawler.fetch.intake import Intake
+from sandcrawler.fetch.judgement import judged, of_code
 from sandcrawler.fetch.target import Target
 from sandcrawler.model import Capture
 from sandcrawler.status import Status
@@ -41,24 +44,53 @@ class Session:
         self._recorder = recorder
         self._fetcher = fetcher
         self._http = http
+        self._held: list[Holding] = []
 
     async def get(self, url: str, deadline: float | None = None) -> Capture:
-        """The URL, followed through redirects; `deadline` on the fetcher's clock. Never raises for the web's faults."""
+        """The URL, followed through redirects; `deadline` on the fetcher's clock. Never raises for the web's faults.
+
+        Who asks for another URL has done with the bodies before it: the worker's budget counts them no longer.
+        """
+        self.release()
+        intake = self._collecting()
+        try:
+            return await self._get(url, deadline, intake)
+        finally:
+            self._held += [intake.holding] if intake.holding else []
+
+    async def digest(self, url: str, deadline: float | None = None) -> tuple[Capture, Digest | None]:
+        """The same, its body hashed as it comes: the capture holds its beginning alone."""
+        self.release()
+        intake = Intake(self._fetcher.config.fetch_body_bytes)
+        return await self._get(url, deadline, intake), intake.digest
+
+    def release(self) -> None:
+        """The bodies that were collected are needed no longer."""
+        while self._held:
+            self._held.pop().release()
+
+    def _collecting(self) -> Intake:
+        cap = self._part or self._fetcher.config.fetch_body_bytes
+        return Intake(cap, Holding(self._fetcher.budget), part=self._part is not None)
+
+    async def _get(self, url: str, deadline: float | None, intake: Intake) -> Capture:
         config = self._fetcher.config
 
         async def ask(target: Target) -> Capture:
             rules = await self._fetcher.gate.enter(target, deadline, self._order)
-            capture = rules if isinstance(rules, Capture) else await self._exchange(target, deadline, rules.delay)
-            return self._noted(target, capture)
+            if isinstance(rules, Capture):
+                return self._noted(target, rules)
+            return self._noted(target, await self._exchange(target, deadline, rules.delay, intake))
 
         return await follow(ask, self._cookies, url, config.fetch_redirects, config.fetch_allow_ports)
 
     async def robots_txt(self, url: str) -> Capture:
         """A site's rules, followed through their own redirects."""
-        fetcher, deadline = self._fetcher, self._fetcher.clock() + robots.ASK_SECONDS
+        fetcher, deadline, intake = self._fetcher, self._fetcher.clock() + robots.ASK_SECONDS, self._collecting()
 
         async def ask(target: Target) -> Capture:
-            return self._noted(target, fetcher.gate.listed(target) or await self._exchange(target, deadline, None))
+            listed = fetcher.gate.listed(target)
+            return self._noted(target, listed or await self._exchange(target, deadline, None, intake))
 
         return await follow(ask, self._cookies, url, robots.REDIRECTS, fetcher.config.fetch_allow_ports)
 
@@ -73,7 +105,7 @@ class Session:
     def _cookies(self, target: Target) -> str:
         return self._http.cookie_jar.filter_cookies(URL(target.url, encoded=True)).output(header="", sep=";")
 
-    async def _exchange(self, target: Target, deadline: float | None, gap: float | None) -> Capture:
+    async def _exchange(self, target: Target, deadline: float | None, gap: float | None, intake: Intake) -> Capture:
         """One request: its response, or why there is none."""
         asked = self._fetcher.clock()
         nothing = Capture(target.url, Status.CONNECT_ERROR, (target.url,), datetime.now(UTC), target.url)
@@ -81,8 +113,8 @@ class Session:
             async with self._fetcher.hosts.turn(target.host, deadline, self._order, gap) as host:
                 self._waited(host, self._fetcher.clock() - asked)
                 try:
-                    async with asyncio.timeout(None if deadline is None else deadline - self._fetcher.clock()):
-                        return await self._request(target, host)
+                    async with allowed(None if deadline is None else deadline - self._fetcher.clock()):
+                        return await self._request(target, host, intake)
                 except faults.CAUGHT as error:
                     if isinstance(error, faults.SILENCE):
                         host.missed()
@@ -97,7 +129,7 @@ class Session:
         if self._fetcher.watch:
             self._fetcher.watch("*", f"{host.name}: its turn came after {seconds:.3f} s, gap {host.pacer.gap:g} s")
 
-    async def _request(self, target: Target, host: Host) -> Capture:
+    async def _request(self, target: Target, host: Host, intake: Intake) -> Capture:
         start = self._fetcher.clock()
         async with self._http.get(URL(target.url, encoded=True), allow_redirects=False) as response:
             metrics.HEAD.observe(self._fetcher.clock() - start)
@@ -111,26 +143,26 @@ class Session:
                 headers=tuple((k.decode("latin-1"), v.decode("latin-1")) for k, v in response.raw_headers),
             )
             if self._recorder is None:
-                return await self._answer(target, host, response, answer, None)
-            take = self._recorder.begin(exchange.exchange(response, target.url, answer.when))
+                return await self._answer(target, host, response, answer, intake)
+            take = intake.take = self._recorder.begin(exchange.exchange(response, target.url, answer.when))
             status = Status.TIMEOUT  # should this be cut short
             try:
-                answer = await self._answer(target, host, response, answer, take)
+                answer = await self._answer(target, host, response, answer, intake)
                 status = answer.status
             finally:
                 take.end(exchange.truncated(response, status))
             return answer
 
     async def _answer(
-        self, target: Target, host: Host, response: aiohttp.ClientResponse, answer: Capture, take: Take | None
+        self, target: Target, host: Host, response: aiohttp.ClientResponse, answer: Capture, intake: Intake
     ) -> Capture:
         if host.heard(response.status, retry_after(answer.header("retry-after"))):
             return _throttled(answer, host.governor.remaining())
         if response.status in REDIRECTS:
-            await exchange.drain(response, take)
+            await exchange.drain(response, intake.take)
             return answer
         try:
-            return judged(answer, await self._body(response, take))
+            return judged(answer, await self._body(response, intake))
         except Refused as refused:
             response.close()
             return replace(answer, status=refused.status, error_message=str(refused))
@@ -138,29 +170,14 @@ class Session:
             response.close()
             return replace(answer, status=Status.TIMEOUT, error_message=faults.reason(error, target))
 
-    async def _body(self, response: aiohttp.ClientResponse, take: Take | None) -> bytes:
-        encodings = response.headers.getall("Content-Encoding", [])
-        start, cap = self._fetcher.clock(), self._part or self._fetcher.config.fetch_body_bytes
-        body = decoder(response.content_type, encodings, cap)
-        try:
-            async for piece in response.content.iter_any():
-                if take:
-                    take.feed(piece)
-                body.feed(piece)
-        except TimeoutError:
-            raise
-        except (aiohttp.ClientError, OSError) as error:
-            raise Refused(Status.TRUNCATED_BODY, f"the body ended early: {faults.text(error)}") from error
-        except Refused as refused:
-            if self._part is None or refused.status is not Status.BODY_TOO_LARGE:
-                raise
-            response.close()
-            return body.so_far()
+    async def _body(self, response: aiohttp.ClientResponse, intake: Intake) -> bytes:
+        start = self._fetcher.clock()
+        body = await intake.body(response)
         seconds = self._fetcher.clock() - start
         metrics.BODY.observe(seconds)
         if self._fetcher.watch:
             self._fetcher.watch("*", f"the body came after another {seconds:.3f} s")
-        return body.finish()
+        return body
 
 
 def _throttled(answer: Capture, seconds: float) -> Capture:

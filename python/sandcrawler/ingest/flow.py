@@ -14,6 +14,7 @@ from typing import Any
 from sandcrawler.config import Config
 from sandcrawler.extract.refresh import refreshed
 from sandcrawler.extract.sniff import file_meta
+from sandcrawler.fetch.allowance import allowed, waited
 from sandcrawler.fetch.base import Fetcher, Session
 from sandcrawler.fetch.recording import Recording
 from sandcrawler.fetch.resources import Bounds, capture_resources
@@ -45,12 +46,15 @@ class Flow:
     archive: Archive = NO_ARCHIVE
 
     async def ingest(self, request: IngestRequest, verbatim: dict[str, Any]) -> Outcome:
-        """Answer one request, whatever happens on the web, within the limit on its time."""
+        """Answer one request, whatever happens on the web, within the limit on its own time.
+
+        Waiting for an extraction child, or for room for a large body, is time that its neighbours take.
+        """
         kind, trail = KINDS[request.ingest_type], Trail([request.base_url])
         limit = self.config.ingest_seconds
         async with self.archive.recording(self.config) as recording:
             try:
-                async with asyncio.timeout(limit):
+                async with allowed(limit):
                     found = await self._pursue(kind, request.base_url, trail, recording)
             except TimeoutError:
                 found = Findings(Status.TIMEOUT, f"not done after {limit:g} s")
@@ -62,16 +66,16 @@ class Flow:
         if len(url.encode("utf-8", "replace")) > BASE_URL_BYTES:
             return Findings(Status.BAD_URL, f"the URL has more than {BASE_URL_BYTES} bytes")
         # A little before the end, so that what came late is missing from the page, and not the page from the result.
-        deadline = asyncio.get_running_loop().time() + FETCHING * self.config.ingest_seconds
+        end = asyncio.get_running_loop().time() + FETCHING * self.config.ingest_seconds
         async with self.fetcher.session(recording) as session:
             while True:
-                found = await self._document(kind, session, url, deadline, trail)
+                found = await self._document(kind, session, url, end + waited(), trail)
                 follow = found.extracted.follow if found.extracted else None
                 stop = self._stops(follow, trail) if follow else None
                 if follow is None or (stop and _stands(kind, found, follow)):
                     if recording:
                         recording.revisits = True  # the document stands in full; its parts may repeat what is there
-                    return await self._gather(kind, session, deadline, found)
+                    return await self._gather(kind, session, end + waited(), found)
                 if stop:
                     return stop
                 if found.extracted is not None:

@@ -42,11 +42,11 @@ class Trail:
     landing: Biblio | None = None
 
     def add(self, capture: Capture) -> None:
-        """Append a capture's hops; a hop that repeats the one before it is one hop."""
+        """Append a capture's hops; a hop that repeats the one before it is one hop. The body is not kept."""
         for url in capture.hops or (capture.terminal_url,):
             if not self.hops or self.hops[-1] != url:
                 self.hops.append(url)
-        self.capture = capture
+        self.capture = replace(capture, body=None)
 
 
 @dataclass(frozen=True)

@@ -4,20 +4,25 @@ C code ignores signals and threads cannot be stopped; a process can. Each child 
 a deadline. A task that breaks becomes a status (extract-timeout, extract-crash); its neighbours do not notice, and the
 pool puts a fresh child in its place. Children are forked from a server that has the parsers loaded, and replaced after
 `TASKS` pages, so that no leak lasts.
+
+A child ends by our kill, or by its page's fault, and by nothing else that could be taken for it: see `children`.
+What breaks the pool itself is no page's fault: Unavailable, and the next page gets a new pool. A page waits here for
+a free child, which is not its own time, so that no more pages are copied to children than there are.
 """
 
 import asyncio
-import multiprocessing
-import resource
 from collections.abc import Mapping, Sequence
-from importlib import import_module
+from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import Connection
-from typing import Any, Self, cast
+from typing import Self, cast
 
 from pebble import ProcessExpired, ProcessPool
 
 from sandcrawler.config import Config
 from sandcrawler.errors import ConfigurationError, Unavailable
+from sandcrawler.fetch.allowance import uncounted
+from sandcrawler.ingest.child import confine, ready, run
+from sandcrawler.ingest.children import FORKED, SERVED
 from sandcrawler.model import Extracted, Page
 from sandcrawler.status import Status
 
@@ -30,11 +35,8 @@ STEPS: Mapping[str, str] = {
     "pdf-link": "sandcrawler.extract.html:extract_pdf_link",
     "css": "sandcrawler.extract.resources:extract_css",
 }
-# Those that also need the rules for sub-resources.
-WITH_RULES = frozenset({"extract_html", "extract_css"})
-# Pages of one child before it is replaced, and between two clearings of its parsers' caches.
+# Pages of one child before it is replaced.
 TASKS = 400
-TASKS_BETWEEN_CLEARINGS = 50
 # A child loads its parsers in about a second; on a machine that is very busy it may take a while.
 START_SECONDS = 60.0
 
@@ -43,23 +45,26 @@ class Sandbox:
     """A pool of extraction children: `async with Sandbox(config) as sandbox: await sandbox.extract("html", page)`."""
 
     def __init__(self, config: Config, steps: Mapping[str, str] = STEPS) -> None:
-        self._config, self._steps = config, steps
-        context = multiprocessing.get_context("forkserver")
-        modules = sorted({target.partition(":")[0] for target in steps.values()})
-        context.set_forkserver_preload([__name__, *modules])
-        self._pool = ProcessPool(
-            max_workers=config.extract_processes,
+        self._config, self._steps, self._rules = config, steps, _rules(config)
+        self._free = asyncio.Semaphore(config.extract_processes)
+        self._pool = self._open()
+
+    def _open(self) -> ProcessPool:
+        modules = sorted({target.partition(":")[0] for target in self._steps.values()})
+        SERVED.set_forkserver_preload([__name__, *modules])
+        return ProcessPool(
+            max_workers=self._config.extract_processes,
             max_tasks=TASKS,
-            initializer=_confine,
-            initargs=[config.extract_bytes, _rules(config), modules],
-            context=context,
+            initializer=confine,
+            initargs=[self._config.extract_bytes, self._rules, modules],
+            context=SERVED,
         )
 
     async def __aenter__(self) -> Self:
         """Raises Unavailable where the children cannot start: then no page is to blame."""
-        ready = self._pool.schedule(_ready, timeout=START_SECONDS)
+        started = self._pool.schedule(ready, timeout=START_SECONDS)
         try:
-            await asyncio.wait_for(asyncio.wrap_future(ready), START_SECONDS)
+            await asyncio.wait_for(asyncio.wrap_future(started), START_SECONDS)
         except Exception as error:
             await asyncio.to_thread(self.close)
             raise Unavailable(f"the extraction children do not start ({type(error).__name__}): see above") from error
@@ -70,15 +75,30 @@ class Sandbox:
 
     def close(self) -> None:
         """Stop every child, whatever it is doing, and wait for them."""
-        self._pool.stop()  # type: ignore[no-untyped-call]
-        self._pool.join()
+        _stop(self._pool)
 
     async def extract(self, step: str, page: Page) -> Extracted:
-        """One of STEPS on one page. A cancelled call kills its child; what breaks there is told by the status."""
-        seconds = self._config.extract_seconds
-        future = self._pool.schedule(_run, args=[self._steps[step], page], timeout=seconds)
+        """One of STEPS on one page. A cancelled call kills its child; what breaks there is told by the status.
+
+        Unavailable: there are no children.
+        """
+        with uncounted():
+            await self._free.acquire()
+        try:
+            return await self._extract(step, page, self._config.extract_seconds)
+        finally:
+            self._free.release()
+
+    async def _extract(self, step: str, page: Page, seconds: float) -> Extracted:
+        pool = self._pool
+        try:
+            future = pool.schedule(run, args=[self._steps[step], page], timeout=seconds)
+        except RuntimeError as error:  # the pool broke while nobody was there
+            raise await self._broken(pool) from error
         try:
             return cast(Extracted, await asyncio.wrap_future(future))
+        except BrokenProcessPool as error:
+            raise await self._broken(pool) from error
         except TimeoutError:
             return _timed_out(seconds)
         except ProcessExpired as error:
@@ -88,18 +108,27 @@ class Sandbox:
         except Exception as error:  # noqa: BLE001  (whatever a parser raised on this page: the page's result)
             return Extracted(Status.EXTRACT_CRASH, f"{type(error).__name__}: {error}")
 
+    async def _broken(self, pool: ProcessPool) -> Unavailable:
+        """What to raise; the first who finds the pool broken replaces it."""
+        if pool is self._pool:
+            self._pool = self._open()
+            await asyncio.to_thread(_stop, pool)
+        return Unavailable("the extraction children are gone; they are started again: see the log for the reason")
+
 
 def extract_once(step: str, page: Page, config: Config, steps: Mapping[str, str] = STEPS) -> Extracted:
-    """The same for one page, in one forked child, without a pool: for the command line."""
-    context = multiprocessing.get_context("fork")
-    receiving, sending = context.Pipe(duplex=False)
-    child = context.Process(target=_answer, args=(sending, steps[step], page, config, _rules(config)), daemon=True)
+    """The same for one page, in one forked child, without a pool: for the command line. Unavailable as above."""
+    receiving, sending = FORKED.Pipe(duplex=False)
+    child = FORKED.Process(target=_answer, args=(sending, steps[step], page, config, _rules(config)), daemon=True)
     child.start()
     sending.close()
     try:
         if not receiving.poll(config.extract_seconds):
             return _timed_out(config.extract_seconds)
-        return cast(Extracted, receiving.recv())
+        answer = receiving.recv()
+        if isinstance(answer, Unavailable):
+            raise answer
+        return cast(Extracted, answer)
     except EOFError:
         child.join()
         return _crashed(child.exitcode)
@@ -107,6 +136,11 @@ def extract_once(step: str, page: Page, config: Config, steps: Mapping[str, str]
         child.kill()
         child.join()
         receiving.close()
+
+
+def _stop(pool: ProcessPool) -> None:
+    pool.stop()  # type: ignore[no-untyped-call]
+    pool.join()
 
 
 def _rules(config: Config) -> list[str]:
@@ -121,43 +155,17 @@ def _rules(config: Config) -> list[str]:
 
 def _answer(sending: Connection, target: str, page: Page, config: Config, rules: Sequence[str]) -> None:
     try:
-        _confine(config.extract_bytes, rules)
-        answer = _run(target, page)
+        confine(config.extract_bytes, rules, [target.partition(":")[0]])
+    except Exception as error:  # noqa: BLE001  (whatever it is, no page has been looked at yet)
+        sending.send(Unavailable(f"the extraction child does not start: {type(error).__name__}: {error}"))
+        return
+    try:
+        answer = run(target, page)
     except MemoryError:
         answer = _out_of_memory(config.extract_bytes)
     except Exception as error:  # noqa: BLE001  (as above)
         answer = Extracted(Status.EXTRACT_CRASH, f"{type(error).__name__}: {error}")
     sending.send(answer)
-
-
-# A child's own state: the arguments that its extractors take beside the page, and how many pages it has seen.
-_child: dict[str, Any] = {"rules": None, "seen": 0}
-
-
-def _confine(memory_bytes: int, rules: Sequence[str], modules: Sequence[str] = ()) -> None:
-    """Make this process a child that extracts: memory limited, no core dumped, rules compiled, modules loaded."""
-    from sandcrawler.extract.resources import ResourceRules  # noqa: PLC0415  (loaded in the child alone)
-
-    for module in modules:  # before the first task, whose deadline is not to pay for it
-        import_module(module)
-    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    _child["rules"] = ResourceRules(rules)
-
-
-def _ready() -> None:
-    """Nothing: a child that returns from it has started."""
-
-
-def _run(target: str, page: Page) -> Extracted:
-    """Call an extractor of STEPS in this process."""
-    module, _, name = target.partition(":")
-    function = getattr(import_module(module), name)
-    answer = function(page, _child["rules"]) if name in WITH_RULES else function(page)
-    _child["seen"] += 1
-    if _child["seen"] % TASKS_BETWEEN_CLEARINGS == 0:
-        import_module("sandcrawler.extract.fulltext").forget()
-    return cast(Extracted, answer)
 
 
 def _timed_out(seconds: float) -> Extracted:

@@ -2,14 +2,17 @@
 
 import asyncio
 import os
+import signal
 import time
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
 from sandcrawler.config import Config
 from sandcrawler.errors import ConfigurationError, Unavailable
+from sandcrawler.fetch.allowance import allowed
 from sandcrawler.ingest import sandbox
 from sandcrawler.ingest.sandbox import Sandbox, extract_once
 from sandcrawler.model import Extracted, Page
@@ -153,8 +156,69 @@ def test_operators_rules_reach_the_children(tmp_path: Path) -> None:
 
 
 def test_rules_that_cannot_be_read_are_told_at_the_start(tmp_path: Path) -> None:
+    settings = config(extract_rules=tmp_path / "none.txt")
     with pytest.raises(ConfigurationError, match="EXTRACT_RULES"):
-        Sandbox(config(extract_rules=tmp_path / "none.txt"))
+        Sandbox(settings)
+    with pytest.raises(ConfigurationError, match="EXTRACT_RULES"):
+        extract_once("good", PAGE, settings, STEPS)
+
+
+def test_waiting_for_a_child_is_not_the_page_s_own_time() -> None:
+    """Pages that hang hold every child for 3 s; their neighbours have a second each, and keep it."""
+
+    async def page(sandbox: Sandbox, step: str, seconds: float) -> Extracted:
+        async with allowed(seconds):
+            return await sandbox.extract(step, PAGE)
+
+    async def run() -> list[Extracted]:
+        async with Sandbox(config(extract_processes=1, extract_seconds=1), STEPS) as sandbox:
+            hanging = [page(sandbox, "hang", 30) for _ in range(3)]
+            return await asyncio.gather(*hanging, *(page(sandbox, "good", 1) for _ in range(3)))
+
+    statuses = [answer.status for answer in asyncio.run(run())]
+    assert statuses == [Status.EXTRACT_TIMEOUT] * 3 + [Status.SUCCESS] * 3
+
+
+def test_no_more_pages_are_copied_to_children_than_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def run() -> int:
+        async with Sandbox(config(extract_processes=2, extract_seconds=1), STEPS) as sandbox:
+            given = []
+            schedule = sandbox._pool.schedule
+
+            def count(*args: Any, **more: Any) -> Any:
+                given.append(1)
+                return schedule(*args, **more)
+
+            monkeypatch.setattr(sandbox._pool, "schedule", count)
+            pages = [asyncio.ensure_future(sandbox.extract("hang", PAGE)) for _ in range(5)]
+            await asyncio.sleep(0.5)
+            first = len(given)
+            await asyncio.gather(*pages)
+            return first
+
+    assert asyncio.run(run()) == 2
+
+
+def test_children_that_die_by_themselves_are_no_page_s_fault() -> None:
+    """Something kills children that have no page: the pool is broken, which is ours; the next page gets a new one."""
+
+    async def run() -> tuple[Status, int]:
+        async with Sandbox(config(), STEPS) as sandbox:
+            await sandbox.extract("good", PAGE)
+            for child in sandbox._pool._pool_manager.worker_manager.workers.values():
+                os.kill(child.pid or 0, signal.SIGKILL)
+            await asyncio.sleep(1)
+            faults = 0
+            while True:
+                try:
+                    return (await sandbox.extract("good", PAGE)).status, faults
+                except Unavailable:
+                    faults += 1
+                    assert faults < 3
+
+    status, faults = asyncio.run(run())
+    assert status is Status.SUCCESS
+    assert faults == 1
 
 
 def test_children_that_cannot_start_are_no_page_s_fault(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,3 +231,5 @@ def test_children_that_cannot_start_are_no_page_s_fault(monkeypatch: pytest.Monk
 
     with pytest.raises(Unavailable, match="do not start"):
         asyncio.run(enter())
+    with pytest.raises(Unavailable, match="does not start"):
+        extract_once("html", PAGE, config(), {"html": "sandcrawler.no_such_module:extract"})

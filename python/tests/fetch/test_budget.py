@@ -1,0 +1,131 @@
+"""The bytes that a worker's documents hold together."""
+
+import asyncio
+import gzip
+import time
+
+import pytest
+
+from sandcrawler.fetch.budget import FREE_BYTES, Budget, Holding
+from sandcrawler.fetch.live import Fetcher
+from sandcrawler.status import Status
+
+from .web import Page, Web, reply, run
+
+SITE = "http://journal.example.org"
+LARGE = b"<html>" + b" " * (2 * FREE_BYTES)
+
+
+def test_who_comes_first_is_served_first() -> None:
+    async def work() -> list[str]:
+        budget, served = Budget(10), []
+
+        async def one(name: str, size: int) -> None:
+            took = await budget.take(size)
+            served.append(name)
+            await asyncio.sleep(0.01)
+            budget.give(took)
+
+        await asyncio.gather(one("a", 8), one("large", 10), one("small", 1))
+        assert budget.free == 10
+        return served
+
+    assert run(work()) == ["a", "large", "small"], "a small one does not overtake a large one for ever"
+
+
+def test_more_than_there_is_means_everything() -> None:
+    async def work() -> None:
+        budget = Budget(10)
+        assert await budget.take(50) == 10
+        budget.give(10)
+        assert budget.free == 10
+
+    run(work())
+
+
+@pytest.mark.parametrize("served", [False, True])
+def test_who_is_cancelled_takes_nothing_and_holds_up_nobody(served: bool) -> None:
+    async def work() -> None:
+        budget = Budget(10)
+        await budget.take(10)
+        cancelled = asyncio.ensure_future(budget.take(10))
+        after = asyncio.ensure_future(budget.take(3))
+        await asyncio.sleep(0)
+        if served:
+            budget.give(10)
+        cancelled.cancel()
+        await asyncio.gather(cancelled, return_exceptions=True)
+        if not served:
+            budget.give(10)
+        assert await asyncio.wait_for(after, 1) == 3
+        assert budget.free == 7
+
+    run(work())
+
+
+def test_a_body_pays_for_the_most_it_can_become_and_gives_back_the_rest() -> None:
+    async def work() -> None:
+        budget = Budget(100 * FREE_BYTES)
+        holding = Holding(budget)
+        await holding.grow(FREE_BYTES, 50 * FREE_BYTES)
+        assert budget.free == budget.size, "small bodies are free"
+        await holding.grow(FREE_BYTES + 1, 50 * FREE_BYTES)
+        await holding.grow(FREE_BYTES + 2, 50 * FREE_BYTES)
+        assert budget.free == 50 * FREE_BYTES
+        holding.keep(2 * FREE_BYTES)
+        assert budget.free == 98 * FREE_BYTES
+        holding.release()
+        holding.release()
+        assert budget.free == budget.size
+
+    run(work())
+
+
+@pytest.mark.parametrize("coding", ["identity", "gzip"])
+def test_large_documents_wait_for_each_other_and_that_is_not_their_time(coding: str) -> None:
+    body = gzip.compress(LARGE) if coding == "gzip" else LARGE
+    pages: dict[str, Page] = {f"{SITE}/{n}": reply(body, content_encoding=coding) for n in range(4)}
+
+    async def work() -> None:
+        async with Web(pages) as web:
+            settings = web.config(fetch_bytes_in_flight=3 * FREE_BYTES, fetch_body_bytes=3 * FREE_BYTES)
+            async with Fetcher(settings) as fetcher:
+                at_once: list[int] = []
+
+                async def one(url: str) -> Status:
+                    async with fetcher.session() as session:
+                        capture = await session.get(url, time.monotonic() + 1)
+                        at_once.append(fetcher.budget.free)
+                        await asyncio.sleep(0.6)
+                        return capture.status
+
+                assert await asyncio.gather(*map(one, pages)) == [Status.SUCCESS] * 4
+                assert set(at_once) == {fetcher.budget.size - len(LARGE)}
+                assert fetcher.budget.free == fetcher.budget.size
+
+    run(work())
+
+
+def test_the_next_document_of_a_session_and_a_failure_give_back_what_was_held() -> None:
+    cut = reply(LARGE)[: -FREE_BYTES // 2]
+    pages: dict[str, Page] = {f"{SITE}/a": reply(LARGE), f"{SITE}/b": reply(b"<html>"), f"{SITE}/cut": _closing(cut)}
+
+    async def work() -> None:
+        async with Web(pages) as web, Fetcher(web.config()) as fetcher:
+            async with fetcher.session() as session:
+                await session.get(f"{SITE}/a")
+                assert fetcher.budget.free == fetcher.budget.size - len(LARGE)
+                await session.get(f"{SITE}/b")
+                assert fetcher.budget.free == fetcher.budget.size
+                assert (await session.get(f"{SITE}/cut")).status is Status.TRUNCATED_BODY
+            assert fetcher.budget.free == fetcher.budget.size
+
+    run(work())
+
+
+def _closing(page: bytes) -> Page:
+    async def write(_: object, writer: asyncio.StreamWriter) -> None:
+        writer.write(page)
+        await writer.drain()
+
+    return write
