@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-# URLs that need no second look: ASCII, lower-case scheme and host, no fragment, nothing to escape.
+# URLs that need no second look: ASCII, lower-case scheme and host, no fragment, no empty query, nothing to escape.
 PLAIN_URL = re.compile(
-    r"https?://[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[0-9]{1,4})?(?:/[!$&'()*+,\-./:;=?@\w~%]*)?", re.ASCII
+    r"https?://[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[0-9]{1,4})?(?:/[!$&'()*+,\-./:;=?@\w~%]*)?(?<!\?)", re.ASCII
 )
 
 

@@ -98,8 +98,9 @@ def test_one_host_is_served_by_one_worker_at_its_pace() -> None:
     assert len(set.union(*agents.values())) == 2
     for host, arrivals in seen.items():
         assert [urlsplit(access.url).path for _, access in arrivals].count("/robots.txt") == 1, host
-        moments = [moment for moment, _ in arrivals]
-        # A start is paced to the millisecond; on its way, a request may be held up by a busy machine.
+        # A start is paced to the millisecond. The first request also waits for its connection, and so arrives late by
+        # as much as that takes; the others use the connection again.
+        moments = [moment for moment, _ in arrivals][1:]
         assert (moments[-1] - moments[0]) > (len(moments) - 1) * GAP - 0.15, host
 
 
@@ -111,7 +112,7 @@ def test_sixteen_documents_at_once_keep_the_gap() -> None:
     assert len(moments) == 17
     gaps = [later - earlier for earlier, later in pairwise(moments)]
     assert sum(gap > 0.8 * GAP for gap in gaps) >= len(gaps) - 2, gaps
-    assert moments[-1] - moments[0] > 16 * GAP - 0.15
+    assert moments[-1] - moments[1] > 15 * GAP - 0.15  # the first waits for its connection
 
 
 @pytest.mark.parametrize("status", [429, 503])

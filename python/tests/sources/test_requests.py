@@ -62,6 +62,10 @@ def test_plain_urls_are_what_a_browser_would_ask_for(url: str) -> None:
         assert resolved in (url, url + "/")
 
 
+def test_an_empty_query_is_no_query() -> None:
+    assert web_url("https://journal.example.org/a?") == "https://journal.example.org/a"
+
+
 @given(st.from_regex(requests._PLAIN_DOI, fullmatch=True))
 def test_plain_dois_are_what_the_long_way_says(doi: str) -> None:
     assert requests.doi(doi) == identifiers.doi(doi)
