@@ -100,7 +100,7 @@ def test_operators_add_lists_and_take_things_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("url", "status"),
     [
-        ("https://scholar.archive.org/work/x", URLS),
+        ("https://scholar.archive.org/search", URLS),
         ("https://idp.example.edu/idp/profile/SAML2/Redirect/SSO?SAMLRequest=abc", WALL),
         ("https://journal.example.org/password-login", WALL),
         ("https://sso.example.org/cas/login?TARGET=https%3A%2F%2Fx", WALL),
