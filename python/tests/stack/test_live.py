@@ -90,9 +90,10 @@ def test_data_survive_down_and_a_crash_beside_another_stack(folder: Path, stack:
     assert local.up(directory=folder) == addresses
     assert kept(addresses) == (32 << 20, "größer", BODY)
 
-    for row in local.ps(directory=folder):
-        assert row.pid
-        psutil.Process(row.pid).kill()
+    killed = [psutil.Process(row.pid or 0) for row in local.ps(directory=folder)]
+    for process in killed:
+        process.kill()
+    psutil.wait_procs(killed, timeout=30)  # a large process takes a moment to die
     assert [row.state for row in local.ps(directory=folder)] == ["stopped"] * 3
     assert local.up(directory=folder) == addresses
     with psycopg.connect(addresses.postgres_url) as connection:
