@@ -1,6 +1,8 @@
 """Files as people have them → plain bytes in a stream: gzip, zstd, bzip2 and xz by their first bytes, tar inside.
 
-Nothing is unpacked to disk or held whole. What a broken archive still gave has been read when its error comes.
+Nothing is unpacked to disk or held whole. What a broken archive still gave has been read when its error comes: buffers
+of the standard library drop what they hold when a read below them fails, so decoders are read in small pieces, and what
+stands on a broken stream sees it end there (`Salvage`).
 """
 
 import bz2
@@ -23,6 +25,7 @@ else:
     from backports import zstd
 
 BUFFER = 1 << 20
+PIECE = 1 << 12  # what is lost at most in front of damage
 TAR_MAGIC = slice(257, 262)
 # Members of archives that hold records.
 MEMBERS = (".json", ".jsonl", ".json.gz", ".jsonl.gz", ".ndjson", ".csv", ".txt")
@@ -41,6 +44,60 @@ CODINGS: Mapping[bytes, Callable[[BinaryIO], Any]] = {
     b"BZh": bz2.BZ2File,
     b"\xfd7zXZ\x00": lzma.LZMAFile,
 }
+
+
+class Salvage:
+    """A stream that ends where it breaks: what it gave is given, and `error` says what came then."""
+
+    def __init__(self, stream: io.BufferedReader) -> None:
+        self._stream = stream
+        self.error: Exception | None = None
+
+    def read(self, size: int) -> bytes:
+        """As many bytes, or fewer at the end and where it breaks."""
+        found = bytearray()
+        try:
+            while self.error is None and len(found) < size:
+                piece = self._stream.read1(min(size - len(found), PIECE))
+                if not piece:
+                    break
+                found += piece
+        except BROKEN as error:
+            self.error = error
+        return bytes(found)
+
+
+class _Pieces(io.RawIOBase):
+    """What a decoder gives, a piece at a time; its error comes when all pieces in front of it are given."""
+
+    def __init__(self, decoder: io.BufferedReader) -> None:
+        self._decoder = decoder
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        piece = self._decoder.read1(min(len(buffer), PIECE))
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+class _Member(io.RawIOBase):
+    """A member of a tar that is read as a stream. tarfile's own reader drops up to 8 KiB in front of a cut."""
+
+    def __init__(self, archive: Any, size: int) -> None:
+        self._archive, self._left = archive, size
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        piece = self._archive.read(min(len(buffer), self._left))
+        if self._left and not piece:
+            raise tarfile.ReadError("unexpected end of data")
+        self._left -= len(piece)
+        buffer[: len(piece)] = piece
+        return len(piece)
 
 
 @contextmanager
@@ -65,7 +122,7 @@ def decoded(stream: BinaryIO) -> io.BufferedReader:
     head = buffered.peek(8)[:8]
     for magic, coding in CODINGS.items():
         if head.startswith(magic):
-            return io.BufferedReader(coding(buffered), BUFFER)
+            return io.BufferedReader(_Pieces(coding(cast("BinaryIO", Salvage(buffered)))), BUFFER)
     return buffered
 
 
@@ -74,8 +131,10 @@ def members(stream: io.BufferedReader) -> Iterator[tuple[str, io.BufferedReader]
     if stream.peek(512)[TAR_MAGIC] != b"ustar":
         yield "", stream
         return
-    with tarfile.open(fileobj=stream, mode="r|") as archive:
+    salvage = Salvage(stream)
+    with tarfile.open(fileobj=cast("BinaryIO", salvage), mode="r|") as archive:
         for member in archive:
-            source = archive.extractfile(member) if member.name.endswith(MEMBERS) else None
-            if source is not None:
-                yield member.name, decoded(cast("BinaryIO", source))
+            if member.isreg() and not member.issparse() and member.name.endswith(MEMBERS):
+                yield member.name, decoded(io.BufferedReader(_Member(archive.fileobj, member.size)))
+    if salvage.error is not None:
+        raise salvage.error

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 
 from sandcrawler import wire
 from sandcrawler.sources.requests import BadRow, Numbered
+from sandcrawler.sources.streams import Salvage
 
 CHUNK = 1 << 20
 VALUE_CHARACTERS = 64 << 20
@@ -43,7 +44,7 @@ class _Window:
     """The text around the current place: `at` in `text`, which is read on as needed."""
 
     def __init__(self, stream: io.BufferedReader) -> None:
-        self._stream = stream
+        self._stream = Salvage(stream)
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._line, self._counted = 1, 0
         self.text = ""
@@ -60,6 +61,11 @@ class _Window:
         self.text = self.text[self.at :] + self._decoder.decode(piece, final=self.ended)
         self.at = self._counted = 0
         return True
+
+    def fail(self) -> None:
+        """Raise what broke the stream, if anything did."""
+        if self._stream.error is not None:
+            raise self._stream.error
 
     def line(self) -> int:
         """The number of the line at the current place."""
@@ -85,6 +91,7 @@ def values(stream: io.BufferedReader) -> Iterator[Numbered]:
     window = _Window(stream)
     while window.skip():
         yield window.line(), _next(window)
+    window.fail()
 
 
 def _next(window: _Window) -> Any:
@@ -97,6 +104,7 @@ def _next(window: _Window) -> Any:
             if end < 0 and window.more():
                 continue
             if end < 0:
+                window.fail()  # this value is cut
                 found = _NEXT.search(window.text, window.at + 1)
                 end = found.end() if found else len(window.text)
             window.at = end

@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import lzma
+import random
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -80,6 +81,60 @@ def test_a_cut_file_gives_what_it_has_and_says_so(cut: int) -> None:
     assert found[-1][1] == "bad"
     assert all(value != "bad" for _, value in found[:-1])
     assert len(found) > 50_000 or cut > 0
+
+
+PACKED = [gzip.compress, bz2.compress, lzma.compress, streams.zstd.compress]
+
+
+@pytest.mark.parametrize("listed", [False, True])
+@pytest.mark.parametrize("pack", PACKED, ids=["gzip", "bzip2", "xz", "zstd"])
+def test_a_cut_costs_the_rows_behind_it_only(pack: Callable[[bytes], bytes], listed: bool) -> None:
+    """All that the decoder itself can give is given: what stands behind the cut, and the row in it, is not."""
+    noise = random.Random(7)
+    lines = [b'{"a": "%x"}' % noise.getrandbits(400) for _ in range(20_000)]
+    packed = pack(b"[" + b",\n".join(lines) + b"]" if listed else b"\n".join(lines))
+    found = rows(packed[: len(packed) * 3 // 4])
+    assert found[-1][1] == "bad"
+    assert [value for _, value in found[:-1]] == [json.loads(line) for line in lines[: len(found) - 1]]
+    assert len(found) > 8_000  # bzip2 has blocks of 900 kB
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_a_short_gzip_that_is_cut(listed: bool) -> None:
+    noise = random.Random(7)
+    lines = [b'{"a": "%x"}' % noise.getrandbits(100) for _ in range(1_000)]
+    packed = gzip.compress(b"[" + b",\n".join(lines) + b"]" if listed else b"\n".join(lines))
+    found = rows(packed[:-200])
+    assert found[-1][1] == "bad"
+    assert len(found) > 970
+    assert all(value != "bad" for _, value in found[:-1])
+
+
+def test_damage_costs_what_is_behind_it() -> None:
+    noise = random.Random(7)
+    lines = [b'{"a": "%x"}' % noise.getrandbits(100) for _ in range(10_000)]
+    packed = bytearray(gzip.compress(b"\n".join(lines)))
+    middle = len(packed) // 2
+    packed[middle : middle + 200] = b"\xff" * 200
+    found = rows(bytes(packed))
+    assert len(found) > 4_500
+    assert found[-1][1] == "bad"
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.json.gz"])
+@pytest.mark.parametrize("outer", [lambda data: data, gzip.compress], ids=["tar", "tar.gz"])
+def test_a_cut_member_gives_its_objects(name: str, outer: Callable[[bytes], bytes]) -> None:
+    noise = random.Random(7)
+    lines = [b'{"a": "%x"}' % noise.getrandbits(100) for _ in range(1_000)]
+    inner = b"\n".join(lines) if name.endswith("l") else b"[" + b",\n".join(lines) + b"]"
+    held = gzip.compress(inner) if name.endswith("gz") else inner
+    archive = outer(gzip.decompress(tar({"first.json": b'[{"a": 0}]', name: held})))
+    body = archive[: len(archive) // 2]
+    found = rows(body)
+    assert found[0] == ("first.json:1", {"a": 0})
+    assert found[-1][1] == "bad"
+    assert len(found) > 200
+    assert all(value != "bad" for _, value in found[:-1])
 
 
 def test_a_broken_line_costs_itself_only() -> None:
