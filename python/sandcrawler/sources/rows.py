@@ -26,15 +26,26 @@ Header = Callable[[list[str]], tuple[Mapping[str, int], bool]]
 
 
 def whole(read: Read, stream: io.BufferedReader) -> Iterator[Numbered]:
-    """All rows of a stream; those of an archive's members are numbered MEMBER:NUMBER."""
+    """All rows of a stream; those of an archive's members are numbered MEMBER:NUMBER, and a broken one costs itself."""
     where: int | str = 0
+    said = False
     try:
         for name, part in members(stream):
-            for number, value in read(part):
-                where = f"{name}:{number}" if name else number
-                yield where, value
+            where, said = f"{name}:0" if name else 0, False
+            try:
+                for number, value in read(part):
+                    where = f"{name}:{number}" if name else number
+                    yield where, value
+            except BROKEN as error:
+                said = True  # where the archive breaks in a member, it breaks once more behind it
+                yield where, _broken(error)
     except BROKEN as error:
-        yield where, BadRow(f"the input is broken behind this row: {error or type(error).__name__}")
+        if not said:
+            yield where, _broken(error)
+
+
+def _broken(error: Exception) -> BadRow:
+    return BadRow(f"the input is broken behind this row: {error or type(error).__name__}")
 
 
 def lines(stream: io.BufferedReader) -> Iterator[tuple[int, bytes | BadRow]]:

@@ -74,6 +74,31 @@ def test_an_archive_of_lists() -> None:
     ]
 
 
+def test_links_in_an_archive_are_passed_over() -> None:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        for name, kind in (("a.json", tarfile.SYMTYPE), ("b.json", tarfile.LNKTYPE), ("c.json", tarfile.DIRTYPE)):
+            info = tarfile.TarInfo(name)
+            info.type, info.linkname = kind, "../elsewhere.json"
+            archive.addfile(info)
+        info = tarfile.TarInfo("d.json")
+        info.size = 8
+        archive.addfile(info, io.BytesIO(b'{"a": 1}'))
+    assert rows(out.getvalue()) == [("d.json:1", {"a": 1})]
+
+
+def test_a_broken_member_costs_itself_only() -> None:
+    packed = gzip.compress(b'{"a": 1}\n{"a": 2}\n')
+    dump = {"a.json.gz": packed[:-3], "b.json.gz": b"\x1f\x8bnothing", "c.json": b'{"a": 3}'}
+    assert rows(tar(dump)) == [
+        ("a.json.gz:1", {"a": 1}),
+        ("a.json.gz:2", {"a": 2}),
+        ("a.json.gz:2", "bad"),
+        ("b.json.gz:0", "bad"),
+        ("c.json:1", {"a": 3}),
+    ]
+
+
 @pytest.mark.parametrize("cut", [30, -5])
 def test_a_cut_file_gives_what_it_has_and_says_so(cut: int) -> None:
     data = gzip.compress(b"".join(b'{"a": "%d"}\n' % number for number in range(100_000)))
