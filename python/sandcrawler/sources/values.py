@@ -24,7 +24,7 @@ _BETWEEN = re.compile(r"[\s,\[\]}\ufeff]+")
 _ITEMS = re.compile(r'\{\s*"(?:items|results)"\s*:\s*\[')
 _LIST = re.compile(rb'(?:\xef\xbb\xbf)?\s*(?:\[|\{\s*"(?:items|results)"\s*:\s*\[|\{\s*\r?\n)')
 _LOOSE = re.compile(r"[\n,]")
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[\]{}]', re.DOTALL)
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|["\[\]{}]', re.DOTALL)  # a quote alone: of a string that is cut
 _NEXT = re.compile(r"\n\s*(?=\{)")
 
 
@@ -124,6 +124,8 @@ def _end(text: str, at: int) -> int:
     depth = 0
     for token in _TOKEN.finditer(text, at):
         mark = token.group()
+        if mark == '"':
+            return -1
         if mark in "{[":
             depth += 1
         elif mark in "}]":

@@ -211,6 +211,12 @@ def test_documents_with_lists(data: bytes, chunk: int, monkeypatch: pytest.Monke
     assert [value for _, value in rows(data)] == [{"a": 1}, {"a": [{}, "]}"]}]
 
 
+def test_brackets_in_a_string_across_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(splitting, "CHUNK", 1)
+    monkeypatch.setattr(splitting, "LOOK", 1)
+    assert [value for _, value in rows(b'[{"a": "b]}c"}, {"a": "}"}]')] == [{"a": "b]}c"}, {"a": "}"}]
+
+
 def test_a_broken_value_in_a_list_costs_itself_only() -> None:
     data = b'[{"a": 1},\n{"a": nothing, "b": "}"},\n3,\n{"a": 4},\n{"a": "cut'
     assert rows(data) == [(1, {"a": 1}), (2, "bad"), (3, "bad"), (4, {"a": 4}), (5, "bad")]
