@@ -8,6 +8,7 @@ too. A link without an identifier of its own gets its URL for one, or the URL's 
 
 import hashlib
 import io
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -137,6 +138,8 @@ def drafts(row: Any, options: Options) -> Iterator[Request]:
         row = {"base_url": row}
     if not isinstance(row, dict):
         raise BadRow(f"a JSON object or a URL is needed, this is {type(row).__name__}")
+    if any(isinstance(value, (float, dict, list)) for value in row.values()):
+        _check_numbers(row)
     known = {COLUMNS.get(name.lower(), name): value for name, value in row.items() if value not in (None, "")}
     known |= {name: row[column] for name, column in options.columns.items() if column in row}
     url = web_url(known.get("base_url"))
@@ -155,6 +158,13 @@ def drafts(row: Any, options: Options) -> Iterator[Request]:
         except ValidationError as error:
             raise BadRow(f"not a valid ingest request: {wire.reasons(error)}") from error
         yield draft
+
+
+def _check_numbers(row: dict[str, Any]) -> None:
+    try:
+        json.dumps(row, allow_nan=False)
+    except ValueError as error:
+        raise BadRow("a number is larger than JSON's readers agree on (1e308)") from error
 
 
 def own_id(url: str) -> str:

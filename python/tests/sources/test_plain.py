@@ -97,6 +97,12 @@ def test_bad_rows_by_line() -> None:
     assert (len(found), bad) == (1, [2])
 
 
+@pytest.mark.parametrize("value", ["1e999", "[[-1e999]]", '{"x": 1e999}'])
+@pytest.mark.parametrize("form", ["%s", "[%s]"])
+def test_numbers_beyond_all_readers_are_bad(value: str, form: str) -> None:
+    assert run(form % f'{{"url": "{B}", "mine": {value}}}') == ([], [1])
+
+
 @pytest.mark.parametrize(
     "row", ['{"url": 3}', '{"url": ["x"]}', f'{{"url": "{B}", "type": 1, "ext_ids": 3, "rel": {{}}}}']
 )

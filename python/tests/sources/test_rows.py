@@ -231,6 +231,18 @@ def test_a_value_that_never_ends_is_bounded(monkeypatch: pytest.MonkeyPatch) -> 
     assert (found[1][0], found[1][1]) == (2, "bad")
 
 
+@pytest.mark.parametrize(("levels", "good"), [(199, True), (201, False), (900, False)])
+def test_values_are_as_deep_as_messages(levels: int, good: bool) -> None:
+    deep = b'{"a":' + b"[" * levels + b"]" * levels + b"}"
+    for data in (b"[" + deep + b',{"a": 2}]', deep + b'\n{"a": 2}'):
+        found = rows(data)
+        assert (found[0][1] != "bad", found[1][1]) == (good, {"a": 2})
+
+
+def test_numbers_beyond_all_readers_are_bad_in_lists() -> None:
+    assert rows(b'[{"a": 1e999}, {"a": [-1e999]}, {"a": 1e-999}]') == [(1, "bad"), (1, "bad"), (1, {"a": 0.0})]
+
+
 def test_deep_nesting_is_a_bad_row() -> None:
     assert rows(b'[{"a":' + b"[" * 100_000 + b"]" * 100_000 + b'},{"a": 2}]') == [(1, "bad"), (1, {"a": 2})]
 
