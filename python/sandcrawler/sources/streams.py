@@ -9,6 +9,7 @@ import bz2
 import gzip
 import io
 import lzma
+import stat
 import sys
 import tarfile
 import zlib
@@ -100,11 +101,23 @@ class _Member(io.RawIOBase):
         return len(piece)
 
 
+def check(file: str) -> None:
+    """ConfigurationError for what is missing or a folder; anything else may be read, named pipes too."""
+    if file == "-":
+        return
+    try:
+        mode = Path(file).stat().st_mode
+    except OSError as error:
+        missing = isinstance(error, FileNotFoundError | NotADirectoryError)
+        raise ConfigurationError(f"there is no file {file}" if missing else f"{file}: {error.strerror}") from error
+    if stat.S_ISDIR(mode):
+        raise ConfigurationError(f"{file} is a folder")
+
+
 @contextmanager
 def opened(file: str) -> Iterator[io.BufferedReader]:
-    """A file, or standard input for "-", decompressed."""
-    if file != "-" and not Path(file).is_file():
-        raise ConfigurationError(f"there is no file {file}")
+    """A file or a pipe, or standard input for "-", decompressed."""
+    check(file)
     if file == "-":
         yield decoded(sys.stdin.buffer)
         return

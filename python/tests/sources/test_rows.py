@@ -5,8 +5,10 @@ import gzip
 import io
 import json
 import lzma
+import os
 import random
 import tarfile
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -273,3 +275,19 @@ def test_any_bytes_end_in_rows_or_bad_rows(data: bytes) -> None:
 def test_a_missing_file_is_the_callers_fault(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="there is no file"), opened(str(tmp_path / "none")):
         pass
+
+
+def test_a_folder_is_the_callers_fault(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="is a folder"), opened(str(tmp_path)):
+        pass
+
+
+@pytest.mark.parametrize("packed", [LINES, gzip.compress(LINES)], ids=["plain", "gzip"])
+def test_named_pipes_are_read(packed: bytes, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(packed,), daemon=True)
+    writer.start()
+    with opened(str(pipe)) as stream:
+        assert list(whole(json_rows, stream)) == [(1, {"a": 1}), (3, {"a": 2})]
+    writer.join(10)
