@@ -141,8 +141,10 @@ def make_all(maker: "Maker", files: list[str], kind: list[Type] | None, by: str 
     from sandcrawler.sources.makers import chosen  # noqa: PLC0415
     from sandcrawler.sources.makers import requests as requests_of  # noqa: PLC0415
     from sandcrawler.sources.seen import Seen  # noqa: PLC0415
-    from sandcrawler.sources.streams import opened  # noqa: PLC0415
+    from sandcrawler.sources.streams import check, is_live, opened  # noqa: PLC0415
 
+    for file in files:
+        check(file)
     seen, report = Seen(), reporting("")
     maker = chosen(maker, [one.value for one in kind] if kind else None, by)
 
@@ -152,7 +154,7 @@ def make_all(maker: "Maker", files: list[str], kind: list[Type] | None, by: str 
             with opened(file) as stream:
                 yield from requests_of(maker, stream, report, seen)
 
-    count = emit(every(), queue)
+    count = emit(every(), queue, live=any(map(is_live, files)))
     conclude(report, count if queue else None)
 
 
@@ -163,21 +165,40 @@ def reporting(place: str) -> "Report":
     return Report(lambda place, where, reason: typer.echo(f"{place}:{where}: {reason}", err=True), place)
 
 
-def emit(requests: Iterable[dict[str, Any]], queue: str | None) -> int:
-    """Requests to stdout, a line each (all of it written when this returns), or to a queue; how many."""
+def emit(requests: Iterable[dict[str, Any]], queue: str | None, live: bool = False) -> int:
+    """Requests to stdout, a line each, or to a queue; how many. What was made before an error is given out.
+
+    All of it is written when this returns or raises; where the input is live, each request as soon as it is made.
+    """
     if queue is not None:
-        return publish(requests, queue, load())
-    out, count, held = sys.stdout.buffer, 0, bytearray()
-    for one in requests:
-        held += to_json(one)
-        held += b"\n"
-        count += 1
-        if len(held) >= WRITE_BYTES:
-            out.write(held)
-            held = bytearray()
-    out.write(held)
-    out.flush()
+        failed: list[BaseException] = []
+        count = publish(_until(requests, failed), queue, load())
+        if failed:
+            raise failed[0]
+        return count
+    out, count, held, size = sys.stdout.buffer, 0, bytearray(), 1 if live else WRITE_BYTES
+    try:
+        for one in requests:
+            held += to_json(one) + b"\n"
+            count += 1
+            if len(held) >= size:
+                piece, held = held, bytearray()
+                out.write(piece)
+                out.flush()
+    finally:
+        out.write(held)
+        out.flush()
     return count
+
+
+def _until(requests: Iterable[dict[str, Any]], failed: list[BaseException]) -> Iterator[dict[str, Any]]:
+    """Requests up to an error, which is put into `failed`: so the last batch is published before it is raised."""
+    try:
+        yield from requests
+    except GeneratorExit:
+        raise
+    except BaseException as error:  # noqa: BLE001  (Ctrl-C too; the caller raises it)
+        failed.append(error)
 
 
 def conclude(report: "Report", published: int | None) -> None:

@@ -9,6 +9,7 @@ import bz2
 import gzip
 import io
 import lzma
+import os
 import stat
 import sys
 import tarfile
@@ -112,6 +113,15 @@ def check(file: str) -> None:
         raise ConfigurationError(f"there is no file {file}" if missing else f"{file}: {error.strerror}") from error
     if stat.S_ISDIR(mode):
         raise ConfigurationError(f"{file} is a folder")
+
+
+def is_live(file: str) -> bool:
+    """Whether a file's rows come as somebody else writes them: pipes, sockets, terminals."""
+    try:
+        mode = os.fstat(sys.stdin.fileno()).st_mode if file == "-" else Path(file).stat().st_mode
+    except (OSError, ValueError):  # standard input may be closed, or be no file
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISBLK(mode))
 
 
 @contextmanager

@@ -3,6 +3,9 @@
 import asyncio
 import gzip
 import json
+import select
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +15,7 @@ from typer.testing import CliRunner
 
 from sandcrawler.cli import app, source_requests
 from sandcrawler.config import Config
-from sandcrawler.errors import InvalidMessage, Unavailable
+from sandcrawler.errors import ConfigurationError, InvalidMessage, Unavailable
 from sandcrawler.names import ForeignTopic
 from sandcrawler.runtime import Concurrent, Record
 from sandcrawler.sources import oai
@@ -87,6 +90,50 @@ def test_requests_can_go_straight_to_kafka(published: list[tuple[str, list[dict[
     code, counts, _ = run("doaj", "requests", "-", "--publish", "--queue", "daily", given=json.dumps(DOAJ))
     assert (code, counts) == (0, [{"published": 3, "rows": 1, "duplicates": 0, "left_out": 0}])
     assert [(queue, len(values)) for queue, values in published] == [("daily", 3)]
+
+
+def test_all_files_are_there_before_the_first_is_read(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("https://journal.example.org/1\n")
+    done = CliRunner().invoke(app, ["source", "list", "requests", str(tmp_path / "a"), str(tmp_path / "none")])
+    assert isinstance(done.exception, ConfigurationError)
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize("error", [Unavailable("gone"), KeyboardInterrupt()])
+def test_what_was_made_before_an_error_is_given_out(
+    error: BaseException,
+    capfdbinary: pytest.CaptureFixture[bytes],
+    published: list[tuple[str, list[dict[str, Any]]]],
+) -> None:
+    def failing() -> Iterator[dict[str, Any]]:
+        yield {"a": 1}
+        raise error
+
+    with pytest.raises(type(error)):
+        source_requests.emit(failing(), None)
+    assert capfdbinary.readouterr().out == b'{"a":1}\n'
+    with pytest.raises(type(error)):
+        source_requests.emit(failing(), "bulk")
+    assert published == [("bulk", [{"a": 1}])]
+
+
+def test_a_live_input_is_answered_at_once() -> None:
+    """The answer comes while the pipe is open."""
+    command = "import sys; from sandcrawler.cli import app; app(sys.argv[1:])"
+    with subprocess.Popen(
+        [sys.executable, "-c", command, "source", "list", "requests", "-"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    ) as child:  # fmt: skip
+        assert child.stdin
+        assert child.stdout
+        try:
+            child.stdin.write(b"https://journal.example.org/1\n")
+            child.stdin.flush()
+            assert select.select([child.stdout], [], [], 60)[0]
+            assert json.loads(child.stdout.readline())["base_url"] == "https://journal.example.org/1"
+        finally:
+            child.stdin.close()
+            child.wait(60)
 
 
 @pytest.fixture
