@@ -24,6 +24,11 @@ _BODY = re.compile(r"<body(?=[\s/>])[^>]*>", re.IGNORECASE)
 _FRAME_TAGS = re.compile(r"</?(?:html|head|body)(?=[\s/>])[^>]*>", re.IGNORECASE)
 _EMPTY = b"<html><head></head><body></body></html>"
 
+# lxml.html asks a Python function for the class of every element that is touched; one class for all needs no asking.
+_CLASSES = etree.ElementDefaultClassLookup(
+    element=html.HtmlElement, comment=html.HtmlComment, pi=html.HtmlProcessingInstruction, entity=html.HtmlEntity
+)
+
 
 @dataclass(frozen=True)
 class Meta:
@@ -91,6 +96,7 @@ def parse(page: Page) -> Document:
     data = _open_ended(encoding.decode(page.body, named)).encode()
     # A parser of its own: its error log is the only witness of what was dropped.
     parser = html.HTMLParser(encoding="utf-8", huge_tree=True)
+    parser.set_element_class_lookup(_CLASSES)
     try:
         root = html.document_fromstring(data, parser=parser)
     except (etree.ParserError, etree.XMLSyntaxError, ValueError, AssertionError):
@@ -104,13 +110,21 @@ def _open_ended(text: str) -> str:
     first = min((at for tag in ("</html", "</HTML", "</Html") if (at := text.find(tag)) >= 0), default=-1)
     if first < 0 or not text[first:].partition(">")[2].strip():
         return text  # nearly all pages
-    end = next((found.start() for found in _HTML_END.finditer(text) if found["end"]), None)
+    end = _html_end(text, first)
     if end is None:
         return text
     body = _BODY.search(text)
     if body is None or body.end() > end:  # an empty document before the real one
         return text[:end] + text[end:].partition(">")[2]
     return text[: body.end()] + _FRAME_TAGS.sub("", text[body.end() :])
+
+
+def _html_end(text: str, first: int) -> int | None:
+    """Where the first </html> stands that is not in a comment; `first`: where the first one stands at all."""
+    comment = text.rfind("<!--", 0, first)
+    if comment < 0 or 0 <= text.find("-->", comment) < first:
+        return first
+    return next((found.start() for found in _HTML_END.finditer(text, comment) if found["end"]), None)
 
 
 def visible_text(root: HtmlElement) -> Iterator[str]:
