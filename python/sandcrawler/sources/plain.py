@@ -115,7 +115,10 @@ def header(cells: list[str], columns: Mapping[str, str]) -> tuple[Mapping[str, i
     """Where each field is, and whether this first row is data: it is where one of its cells is a URL."""
     is_data = any(cell.lower().startswith(("http://", "https://")) for cell in cells)
     named = {} if is_data else {cell.strip().lower(): place for place, cell in enumerate(cells)}
-    places = {COLUMNS[name]: place for name, place in reversed(named.items()) if name in COLUMNS}
+    places: dict[str, int] = {}
+    for name in sorted(named, key=_rank):
+        if name in COLUMNS:
+            places.setdefault(COLUMNS[name], named[name])
     if is_data:
         places["base_url"] = next(i for i, cell in enumerate(cells) if cell.lower().startswith("http"))
     for field_, column in columns.items():
@@ -140,7 +143,10 @@ def drafts(row: Any, options: Options) -> Iterator[Request]:
         raise BadRow(f"a JSON object or a URL is needed, this is {type(row).__name__}")
     if any(isinstance(value, (float, dict, list)) for value in row.values()):
         _check_numbers(row)
-    known = {COLUMNS.get(name.lower(), name): value for name, value in row.items() if value not in (None, "")}
+    known: dict[str, Any] = {}
+    for name in sorted(row, key=_rank):
+        if row[name] not in (None, ""):
+            known.setdefault(COLUMNS.get(name.lower(), name), row[name])
     known |= {name: row[column] for name, column in options.columns.items() if column in row}
     url = web_url(known.get("base_url"))
     ids = ext_ids(mapping(known.pop("ext_ids", None)) | {name: known.pop(name) for name in IDS if name in known})
@@ -158,6 +164,11 @@ def drafts(row: Any, options: Options) -> Iterator[Request]:
         except ValidationError as error:
             raise BadRow(f"not a valid ingest request: {wire.reasons(error)}") from error
         yield draft
+
+
+def _rank(name: str) -> int:
+    """A field's own name goes before others for it, whatever their order; among those the first."""
+    return 0 if name in FIELDS else 1 if name.lower() in FIELDS else 2
 
 
 def _check_numbers(row: dict[str, Any]) -> None:

@@ -85,6 +85,22 @@ def test_whole_requests_keep_what_they_say() -> None:
     assert (one["ingest_type"], one["link_source"], one["link_source_id"], one["mine"]) == ("xml", "pmc", "PMC1", [1])
 
 
+@pytest.mark.parametrize(
+    "data",
+    [
+        f'{{"base_url": "{B}", "link_source_id": "k", "url": "{A}", "id": "other", "link": "{A}"}}',
+        f'{{"id": "other", "url": "{A}", "base_url": "{B}", "link_source_id": "k"}}',
+        f'{{"id": "other", "url": "{A}", "Base_URL": "{B}", "link_source_id": "k"}}',
+        f'{{"url": "{B}", "link": "{A}", "identifier": "k", "base_url": null, "link_source_id": ""}}',
+        f"id\turl\tbase_url\tlink_source_id\nother\t{A}\t{B}\tk\n",
+        f"link_source_id\tbase_url\tid\turl\nk\t{B}\tother\t{A}\n",
+    ],
+)
+def test_a_fields_own_name_goes_before_others(data: str) -> None:
+    (one,), _ = run(data)
+    assert (one["base_url"], one["link_source_id"]) == (B, "k")
+
+
 def test_every_type_that_is_asked_for() -> None:
     assert [one["ingest_type"] for one in run(B, kinds=("html", "pdf"))[0]] == ["html", "pdf"]
 
