@@ -117,12 +117,15 @@ def ext_ids(written: Mapping[str, object]) -> dict[str, str]:
 def web_url(written: object) -> str:
     """The URL as it is asked for. Plain ones stay as written; others are spelled as a browser would.
 
-    BadRow where there is none, for other schemes, and beyond 1,500 bytes.
+    BadRow where there is none, for other schemes, beyond 1,500 bytes, and for several lines: a browser would join them,
+    but in lists they are two rows that a quote has put together.
     """
     if not isinstance(written, str) or not written or written.isspace():
         raise BadRow("the URL is blank")
     if len(written) <= BASE_URL_BYTES and PLAIN_URL.fullmatch(written):
         return written
+    if not {"\n", "\r"}.isdisjoint(written.strip()):
+        raise BadRow(f"a line break in the URL: {written[:200]!r}")
     url = resolve(written, "")
     if url is None and len(written) <= BASE_URL_BYTES:
         raise BadRow(f"not an http or https URL: {written[:200]!r}")

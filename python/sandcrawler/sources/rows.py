@@ -6,6 +6,7 @@ and reading goes on behind it; where a broken archive ends, the last row says so
 
 import csv
 import io
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -18,7 +19,9 @@ from sandcrawler.sources.streams import BROKEN, members
 from sandcrawler.sources.values import looks_like_values, values
 
 LINE_BYTES = 64 << 20
+RECORD_LINES = 1000  # of a row of a table: more are a quote that is not closed
 BOM = b"\xef\xbb\xbf"
+csv.field_size_limit(LINE_BYTES)
 
 Read = Callable[[io.BufferedReader], Iterator[Numbered]]
 # The first row's cells -> where each field is, and whether that row is data already.
@@ -126,27 +129,69 @@ def text_rows(stream: io.BufferedReader) -> Iterator[Numbered]:
 
 
 def csv_rows(stream: io.BufferedReader, delimiter: str) -> Iterator[tuple[int, list[str] | BadRow]]:
-    """Cells, without blanks around them; the number is that of the row's last line."""
-    reader = csv.reader(
-        _csv_lines(stream), delimiter=delimiter, quoting=csv.QUOTE_MINIMAL if delimiter == "," else csv.QUOTE_NONE
-    )
+    """Cells, without blanks around them; the number is that of the row's last line.
+
+    A quote that is never closed would swallow the rest of the file: its line is a bad row, and the next is read again.
+    """
+    feed = _Feed(stream)
+    quoting: Any = csv.QUOTE_MINIMAL if delimiter == "," else csv.QUOTE_NONE
+    reader = csv.reader(feed, delimiter=delimiter, quoting=quoting)
     while True:
+        feed.record.clear()
         try:
             cells = next(reader)
         except StopIteration:
-            return
+            break
         except csv.Error as error:
-            yield reader.line_num, BadRow(f"not CSV: {error}")
+            yield feed.number, BadRow(f"not CSV: {error}")
             continue
-        if any(cells):
-            yield reader.line_num, [wire.clean_text(cell).strip() for cell in cells]
+        if feed.cut:
+            feed.go_back()
+            yield feed.number, BadRow("not CSV: a quote that opens here is not closed")
+            reader = csv.reader(feed, delimiter=delimiter, quoting=quoting)
+        elif any(cells):
+            yield feed.number, [wire.clean_text(cell).strip() for cell in cells]
+    if feed.error is not None:
+        raise feed.error
 
 
-def _csv_lines(stream: io.BufferedReader) -> Iterator[str]:
-    first = True
-    while line := stream.readline(LINE_BYTES):
-        yield (line.removeprefix(BOM) if first else line).decode("utf-8", "replace")
-        first = False
+class _Feed:
+    """The lines of a table. Those of the record under way are held, so that all but its first can be given again."""
+
+    def __init__(self, stream: io.BufferedReader) -> None:
+        self._stream = stream
+        self._again: deque[str] = deque()
+        self.record: list[str] = []
+        self.number = self._size = 0
+        self.cut = False  # the record is too long, or the table ended in it
+        self.error: Exception | None = None
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        self._size = self._size + len(self.record[-1]) if self.record else 0
+        is_long = len(self.record) >= RECORD_LINES or self._size > LINE_BYTES
+        line = "" if is_long else self._again.popleft() if self._again else self._line()
+        if not line:
+            self.cut = bool(self.record)
+            raise StopIteration
+        self.number += 1
+        self.record.append(line)
+        return line
+
+    def _line(self) -> str:
+        try:
+            line = self._stream.readline(LINE_BYTES) if self.error is None else b""
+        except BROKEN as error:
+            self.error, line = error, b""
+        return (line if self.number else line.removeprefix(BOM)).decode("utf-8", "replace")
+
+    def go_back(self) -> None:
+        """Behind the record's first line."""
+        self._again.extendleft(reversed(self.record[1:]))
+        self.number -= len(self.record) - 1
+        self.cut = False
 
 
 def table_rows(stream: io.BufferedReader, delimiter: str, header: Header) -> Iterator[Numbered]:

@@ -43,6 +43,8 @@ def test_urls_that_get_through(written: str, url: str) -> None:
         ("//journal.example.org/1", "not an http"),
         ("javascript:alert(1)", "not an http"),
         ("https://", "not an http"),
+        (f"{URL}\n{URL}", "a line break"),
+        (f"{URL}a\r\nb", "a line break"),
         ("http://[::1", "not an http"),
         ("https://journal.example.org:99999/", "not an http"),
         (URL + "x" * 1500, "more than 1500 bytes"),
