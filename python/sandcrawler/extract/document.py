@@ -47,7 +47,7 @@ class Meta:
 @dataclass
 class Document:
     """A parsed page. `encoding` is the WHATWG name of what the bytes were decoded as; `whole` is False where the parser
-    had to drop part of the page. Extractors read `root` and never change it; only fulltext uses it up, so it is last."""
+    had to drop part of the page. Extractors read `root` and never change it; fulltext comes last, since it does."""
 
     root: HtmlElement
     url: str
