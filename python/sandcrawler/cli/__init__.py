@@ -10,7 +10,7 @@ import typer
 
 from sandcrawler.cli import again, document, export, feed, fetch, look, source, source_requests, work
 from sandcrawler.cli import stack as local
-from sandcrawler.cli.screen import fail, log_to_stderr
+from sandcrawler.cli.screen import fail, log_to_stderr, take_closed_streams
 from sandcrawler.errors import ConfigurationError, InvalidMessage, TooManyDeadLetters, Unavailable
 
 # What every exit code means; the README's table is held equal to this one by a test.
@@ -76,8 +76,14 @@ def begin(context: typer.Context) -> None:
 
 def main() -> None:
     """The entry point: errors become a line on stderr and an exit code."""
+    take_closed_streams()
     try:
         app()
+    except SystemExit as end:
+        # The command line's library ends Ctrl-C without a word.
+        if isinstance(getattr(end.__context__, "__cause__", None), KeyboardInterrupt):
+            fail("interrupted", 130)
+        raise
     except (ConfigurationError, InvalidMessage) as error:
         fail(str(error), 2)
     except Unavailable as error:
@@ -90,4 +96,4 @@ def main() -> None:
         sys.stderr.close()
         sys.exit(0)
     except OSError as error:
-        fail(f"{error.filename or 'output'}: {error.strerror or error}", 2)
+        fail(f"{error.filename or 'input or output'}: {error.strerror or error}", 2)
