@@ -17,7 +17,7 @@ test: $(VENV)/ready ## All tests, on the real Kafka, PostgreSQL and SeaweedFS
 	@cd python && ../$(BIN)/python -m pytest
 
 test-fast: $(VENV)/ready ## The tests that need no server
-	@cd python && ../$(BIN)/python -m pytest -m "not stack"
+	@cd python && ../$(BIN)/python -m pytest -m "not stack and not machine"
 
 lint: $(VENV)/ready ## ruff and mypy --strict
 	@cd python && ../$(BIN)/ruff check . && ../$(BIN)/ruff format --check . && ../$(BIN)/mypy
@@ -36,7 +36,10 @@ bench: $(VENV)/ready ## All benchmarks; each prints JSON lines
 lock: $(VENV)/ready ## Pin the newest allowed versions in python/requirements.lock
 	@$(BIN)/pip install --quiet uv
 	@cd python && ../$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upgrade --generate-hashes \
-	    --no-emit-index-url --no-header --extra stack --extra test --extra export -o requirements.lock pyproject.toml build.in
+	    --no-emit-index-url --no-header --extra stack --extra test --extra export --extra deploy \
+	    -o requirements.lock pyproject.toml build.in
+	@cd python && ../$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	    --no-emit-index-url --no-header -c requirements.lock -o requirements-worker.lock pyproject.toml build.in
 	@cd python && ../$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	    --no-emit-index-url --no-header --extra bench -c requirements.lock -o benchmarks/requirements.lock pyproject.toml
 
