@@ -6,10 +6,8 @@ from pathlib import Path
 import pytest
 
 PYTHON = Path(__file__).resolve().parents[1]
-PIN = re.compile(
-    r"^(?P<name>[A-Za-z0-9._-]+)(?:\[[a-z0-9,]+\])?==(?P<version>[^\s;]+)[^\n]*(?:\n    --hash=\S+(?: \\)?)+",
-    re.MULTILINE,
-)
+NAME = r"^(?P<name>[A-Za-z0-9._-]+)(?:\[[a-z0-9,]+\])?==(?P<version>[^\s;]+)[^\n]*"
+PIN = re.compile(NAME + r"(?:\n    --hash=\S+(?: \\)?)+", re.MULTILINE)
 
 
 def pins(file: Path) -> dict[str, tuple[str, frozenset[str]]]:
@@ -23,7 +21,8 @@ def test_every_line_of_a_lock_is_a_pin_with_hashes_and_names_no_registry(file: s
     found = pins(PYTHON / file)
     assert len(found) == len(re.findall(r"^[A-Za-z0-9]", text, re.MULTILINE)) > 0
     assert all(hashes for _, hashes in found.values())
-    assert "://" not in text
+    assert "index-url" not in text
+    assert not re.findall(r"^\s*(?!#).*://", text, re.MULTILINE)
 
 
 @pytest.mark.parametrize("file", ["requirements-worker.lock", "benchmarks/requirements.lock"])
