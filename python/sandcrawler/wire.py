@@ -39,18 +39,29 @@ def clean(value: Any) -> Any:
     return value
 
 
-def depth(value: Any) -> int:
-    """How deep lists and objects stand in each other; without recursion, since the value is a stranger's."""
-    deepest, open_ = 0, [(value, 1)]
-    while open_:
-        item, level = open_.pop()
-        if isinstance(item, (dict, list)):
-            deepest = max(deepest, level)
-            open_ += [(inner, level + 1) for inner in (item.values() if isinstance(item, dict) else item)]
-    return deepest
+def check(value: dict[str, Any] | list[Any], deepest: int = DEEPEST) -> None:
+    """InvalidMessage for what a JSON parser lets through and later steps (cleaning, JSONB, the next worker) break on.
+
+    That is lists and objects that stand too deep in each other, and numbers like 1e400, which read as infinity and
+    cannot be written again. Level by level and without recursion, since the value is a stranger's.
+    """
+    level: list[Any] = [value]
+    for _ in range(deepest):
+        inner = []
+        for item in level:
+            for each in item.values() if type(item) is dict else item:
+                kind = type(each)
+                if kind is dict or kind is list:
+                    inner.append(each)
+                elif kind is float and not isfinite(each):
+                    raise InvalidMessage("a number is larger than JSON's readers agree on (1e308)")
+        if not inner:
+            return
+        level = inner
+    raise InvalidMessage(f"lists and objects stand more than {deepest} deep in each other")
 
 
-def loads(data: bytes | None) -> dict[str, Any]:
+def loads(data: bytes | None, deepest: int = DEEPEST) -> dict[str, Any]:
     """A message's bytes as a JSON object. SkippedMessage for tombstones; InvalidMessage says what is wrong."""
     if data is None:
         raise SkippedMessage("tombstone")
@@ -62,25 +73,19 @@ def loads(data: bytes | None) -> dict[str, Any]:
         value = _loads_patiently(data)
     if not isinstance(value, dict):
         raise InvalidMessage(f"a JSON object is needed, this is {type(value).__name__}")
+    check(value, deepest)
     return clean(value) if _suspect(data) else value
 
 
 def _loads_patiently(data: bytes) -> Any:
-    """What the fast parser refuses and Python reads (lone surrogates), or why it is not JSON.
-
-    The fast parser also refuses what is nested more than 200 deep, and so do we: whatever comes later (cleaning,
-    JSONB, the next worker) would break on it.
-    """
+    """What the fast parser refuses and Python reads (lone surrogates), or why it is not JSON."""
     try:
         text = data.decode("utf-8", "surrogatepass" if b"\xed" in data else "strict")
-        value = json.loads(text, parse_constant=_no_constant)
+        return json.loads(text, parse_constant=_no_constant)
     except UnicodeDecodeError as error:
         raise InvalidMessage(f"not UTF-8: {error}") from error
     except (ValueError, RecursionError) as error:
         raise InvalidMessage(f"not JSON: {error}") from error
-    if depth(value) > DEEPEST:
-        raise InvalidMessage(f"lists and objects stand more than {DEEPEST} deep in each other")
-    return value
 
 
 def _suspect(data: bytes) -> bool:
@@ -102,22 +107,12 @@ def decode(kind: type[Model], data: bytes | None) -> Model:
 
 
 def decode_request(data: bytes | None) -> tuple[IngestRequest, dict[str, Any]]:
-    """A request, and the same verbatim (unknown fields kept) for the result to carry."""
-    verbatim = loads(data)
-    if not _is_finite(verbatim):
-        raise InvalidMessage("a number is larger than JSON's readers agree on (1e308)")
+    """A request, and the same verbatim (unknown fields kept) for the result to carry, where it stands one deeper."""
+    verbatim = loads(data, DEEPEST - 1)
     try:
         return IngestRequest.model_validate(verbatim), verbatim
     except ValidationError as error:
         raise InvalidMessage(f"not a valid ingest request: {reasons(error)}") from error
-
-
-def _is_finite(value: Any) -> bool:
-    """Whether every number is one: 1e400 is JSON, reads as infinity, and cannot be written again."""
-    if isinstance(value, float):
-        return isfinite(value)
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return all(map(_is_finite, inner))
 
 
 def encode(value: BaseModel | dict[str, Any]) -> bytes:

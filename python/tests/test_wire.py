@@ -37,8 +37,8 @@ def test_nothing_to_do_is_skipped(data: bytes | None, reason: str) -> None:
         (b'{"ingest_type": "html", "base_url": ""}', "base_url"),
         (b'{"ingest_type": "tiff", "base_url": "https://example.org/"}', "ingest_type"),
         (b"[" * 100_000, "not JSON"),
-        (b'{"x": ' + b"[" * 300 + b"]" * 300 + b', "ingest_type": "html", "base_url": "https://x/"}', "200 deep"),
-        (b'{"x": ' + b"[" * 300 + b'"\\u0000"' + b"]" * 300 + b', "ingest_type": "html", "base_url": "x"}', "200 deep"),
+        (b'{"x": ' + b"[" * 300 + b"]" * 300 + b', "ingest_type": "html", "base_url": "https://x/"}', "199 deep"),
+        (b'{"x": ' + b"[" * 300 + b'"\\u0000"' + b"]" * 300 + b', "ingest_type": "html", "base_url": "x"}', "199 deep"),
         (b'{"x": 1e400, "ingest_type": "html", "base_url": "https://x/"}', "1e308"),
         (b'{"x": [{"y": ' + b"9" * 400 + b'.5}], "ingest_type": "html", "base_url": "https://x/"}', "1e308"),
         (b'{"x": NaN, "ingest_type": "html", "base_url": "https://x/"}', "NaN"),
@@ -84,7 +84,7 @@ def test_absent_fields_are_left_out() -> None:
     assert set(json.loads(wire.encode(result))) == {"status", "hit", "timestamp"}
 
 
-@pytest.mark.parametrize("levels", [1, 100, 150, 190])
+@pytest.mark.parametrize("levels", [1, 100, wire.DEEPEST - 2])
 def test_what_is_accepted_passes_through_every_later_step(levels: int) -> None:
     """Cleaned, published and read again, and written as JSONB: deep nesting broke each of these once."""
     deep = b"[" * levels + b'"\\u0000"' + b"]" * levels
@@ -94,4 +94,25 @@ def test_what_is_accepted_passes_through_every_later_step(levels: int) -> None:
     result = IngestWebResult(status=Status.TIMEOUT, hit=False, timestamp="2026-01-01T00:00:00Z", request=verbatim)
     arrival = decode_result(Record("results", 0, 0, None, wire.encode(result)))
     made = dict(rows(arrival)[0])
-    assert wire.depth(json.loads(made[Table.INGEST_REQUEST]["request"])) == levels + 1
+    assert json.loads(made[Table.INGEST_REQUEST]["request"])["x"] == verbatim["x"]
+
+
+@pytest.mark.parametrize("innermost", [b"", b"1", b'"\\ud800"'])
+def test_one_level_too_deep_is_too_deep(innermost: bytes) -> None:
+    """Whichever of the two parsers reads it."""
+    deepest = wire.DEEPEST
+
+    def nested(levels: int) -> bytes:
+        return b'{"x": ' + b"[" * (levels - 1) + innermost + b"]" * (levels - 1) + b"}"
+
+    assert wire.loads(nested(deepest))
+    with pytest.raises(InvalidMessage, match="more than 200 deep"):
+        wire.loads(nested(deepest + 1))
+    with pytest.raises(InvalidMessage, match="more than 199 deep"):
+        wire.decode_request(nested(deepest))
+
+
+@pytest.mark.parametrize("number", [b"1e999", b"-1e400", b"9" * 400 + b".5"])
+def test_a_number_beyond_all_readers_is_refused_in_every_message(number: bytes) -> None:
+    with pytest.raises(InvalidMessage, match="1e308"):
+        wire.loads(b'{"a": [{"b": ' + number + b"}]}")

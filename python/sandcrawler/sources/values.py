@@ -8,12 +8,12 @@ are the objects in them. Commas and closing brackets between values are passed o
 import codecs
 import io
 import json
-import math
 import re
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from sandcrawler import wire
+from sandcrawler.errors import InvalidMessage
 from sandcrawler.sources.requests import BadRow, Numbered
 from sandcrawler.sources.streams import Salvage
 
@@ -38,14 +38,7 @@ def _no_constant(word: str) -> NoReturn:
     raise ValueError(f"{word} is not JSON")
 
 
-def _finite(written: str) -> float:
-    number = float(written)
-    if not math.isfinite(number):
-        raise ValueError(f"{written[:20]} is larger than JSON's readers agree on (1e308)")
-    return number
-
-
-_DECODER = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite)
+_DECODER = json.JSONDecoder(parse_constant=_no_constant)
 
 
 class _Window:
@@ -121,8 +114,10 @@ def _next(window: _Window) -> Any:
             continue
         written = window.text[window.at : end]
         window.at = end
-        if written.count("[") + written.count("{") > wire.DEEPEST and wire.depth(value) > wire.DEEPEST:
-            return BadRow(f"lists and objects stand more than {wire.DEEPEST} deep in each other")
+        try:
+            wire.check([value], wire.DEEPEST + 1)
+        except InvalidMessage as error:
+            return BadRow(str(error))
         return wire.clean(value) if "\\u" in written else value
 
 
