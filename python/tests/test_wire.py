@@ -65,7 +65,7 @@ def test_unknown_fields_of_a_request_are_kept_verbatim() -> None:
 )
 def test_text_is_storable_whatever_comes_in(extra: dict[str, object]) -> None:
     """No U+0000 and no lone surrogate passes, and cleaning twice changes nothing."""
-    data = json.dumps({**extra, **REQUEST}).encode()
+    data = json.dumps({"extra": extra, **REQUEST}).encode()
     _, verbatim = wire.decode_request(data)
     again = wire.encode(verbatim)
     assert "\\u0000" not in again.decode().replace("\\\\", "")
