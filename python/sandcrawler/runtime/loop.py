@@ -26,6 +26,7 @@ from sandcrawler.runtime.effects import Patience, publishing, writing
 from sandcrawler.runtime.hands import Batches, Coroutines, Hands
 from sandcrawler.runtime.records import Partition
 from sandcrawler.runtime.steps import Concurrent
+from sandcrawler.runtime.supervisor import Supervisor
 from sandcrawler.runtime.window import Slot, Window
 from sandcrawler.runtime.worker import Worker
 
@@ -72,6 +73,7 @@ class Loop:
         self._working = Flood(self._limits.dead_letters_in_row, self._limits.dead_letters_of_200)
         self._deadline = float("inf")
         self._lag_due = 0.0
+        self._supervisor = Supervisor()
         worker.consumer.listen(self._on_revoked, self._on_lost)
         self._hands = hands or self._make_hands()
         self._publisher = publisher or self._make_publisher()
@@ -94,6 +96,8 @@ class Loop:
         try:
             while not self._stop.is_set() and not self._flooded:
                 self.turn()
+                self._supervisor.polled()
+            self._supervisor.stopping()
             self._drain()
         finally:
             self.close()
@@ -252,3 +256,4 @@ class Loop:
         if (now := time.monotonic()) >= self._lag_due:
             self._lag_due = now + LAG_EVERY
             self.tally.lag(self._worker.consumer.lag())
+            self._supervisor.observe(self.tally.counts())
