@@ -1,16 +1,20 @@
 """Kafka's jars: which ones, by their hashes, and how they come from Maven Central into the user's cache.
 
 `kafka-jars.toml` pins every jar by SHA-256, so a start is the same everywhere and nothing else is ever run; jgo worked
-the list out (`python -m sandcrawler.stack.jars` prints it anew) and fetches the files. Each file is downloaded beside
-the cache, checked, and moved in: a break leaves no half of a jar behind, and two stacks may fetch at the same time.
+the list out and fetches the files. Each file is downloaded beside the cache, checked, and moved in: a break leaves no
+half of a jar behind, and two stacks may fetch at the same time.
+
+    python -m sandcrawler.stack.jars                 prints the list anew
+    python -m sandcrawler.stack.jars archive FILE    writes all jars into one tar, for a machine that has no network
 """
 
 import hashlib
 import sys
+import tarfile
 import tempfile
 import threading
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,6 +29,8 @@ KAFKA_VERSION = "4.4.0"
 ENDPOINT = f"org.apache.kafka:kafka_2.13:{KAFKA_VERSION}"
 # Kafka logs through slf4j 1.7 and leaves its backend to the one who runs it: without this one it starts mute.
 LOGGING = "org.apache.logging.log4j:log4j-slf4j-impl:2.25.5"
+# Kafka's commands for operators (TopicCommand and its like). Of what it needs in turn, they use only what is there.
+TOOLS = f"org.apache.kafka:kafka-tools:{KAFKA_VERSION}"
 LIST = Path(__file__).with_name("kafka-jars.toml")
 ARCHIVE = ".aot"  # ends the name of what Java remembers of the jars
 PARALLEL = 8
@@ -127,22 +133,55 @@ def _maven(cache: Path, report: Callable[[str], None]) -> Any:
 
 
 def resolve() -> list[Jar]:
-    """Work the list out anew from Maven Central: Kafka, what it needs at run time, and the logging backend."""
+    """Work the list out anew: Kafka and what it needs at run time, the logging backend, and the tools."""
     import jgo  # noqa: PLC0415
 
     wanted = [f"{a.groupId}:{a.artifactId}:{a.version}" for a in jgo.resolve(ENDPOINT)]
     with tempfile.TemporaryDirectory() as name:
         context = _maven(Path(name), lambda _text: None)
         jars = []
-        for coordinate in sorted([*wanted, LOGGING]):
+        for coordinate in sorted([*wanted, LOGGING, TOOLS]):
             group, artifact, version = coordinate.split(":")
             path = context.project(group, artifact).at_version(version).artifact().resolve()
             jars.append(Jar(coordinate, digest(path) or ""))
         return jars
 
 
-if __name__ == "__main__":
-    import tomli_w
+def pack(file: Path, report: Callable[[str], None]) -> None:
+    """Write all jars into one tar, whole or not at all; the same jars make the same bytes. Unavailable: as `fetch`."""
+    paths = fetch(report)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=file.parent, prefix=".archive-") as name:
+        fresh = Path(name, file.name)
+        with tarfile.open(fresh, "w", format=tarfile.USTAR_FORMAT) as archive:
+            for path in sorted(paths):
+                entry = tarfile.TarInfo(path.name)  # root's, readable by all, as old as time
+                entry.size = path.stat().st_size
+                with path.open("rb") as content:
+                    archive.addfile(entry, content)
+        fresh.replace(file)
 
-    sys.stdout.write(f"# Made by `python -m {__spec__.name}`: what {ENDPOINT} needs, as group:artifact:version.\n\n")
-    sys.stdout.write(tomli_w.dumps({"jars": {jar.coordinate: jar.sha256 for jar in resolve()}}))
+
+def main(arguments: Sequence[str]) -> int:
+    """The commands that the head of this file names; their exit code."""
+    match arguments:
+        case []:
+            import tomli_w  # noqa: PLC0415
+
+            sys.stdout.write(f"# Made by `python -m sandcrawler.stack.jars`: what {ENDPOINT} needs")
+            sys.stdout.write(", as group:artifact:version.\n\n")
+            sys.stdout.write(tomli_w.dumps({"jars": {jar.coordinate: jar.sha256 for jar in resolve()}}))
+            return 0
+        case ["archive", file]:
+            try:
+                pack(Path(file), lambda text: print(text, file=sys.stderr))  # noqa: T201
+            except Unavailable as error:
+                print(error, file=sys.stderr)  # noqa: T201
+                return 3
+            return 0
+    print("usage: python -m sandcrawler.stack.jars [archive FILE]", file=sys.stderr)  # noqa: T201
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import tarfile
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -122,9 +123,43 @@ def test_no_network_is_said(central: type[Central], tmp_path: Path) -> None:
 def test_the_pinned_jars_are_kafka() -> None:
     pinned = jars.pinned()
     assert f"org.apache.kafka:kafka_2.13:{jars.KAFKA_VERSION}" in {jar.coordinate for jar in pinned}
-    assert jars.LOGGING in {jar.coordinate for jar in pinned}
+    assert {jars.LOGGING, jars.TOOLS} <= {jar.coordinate for jar in pinned}
     assert {jar.coordinate.rpartition(":")[2] for jar in pinned if jar.coordinate.startswith("org.apache.kafka:")} == {
         jars.KAFKA_VERSION
     }
     assert all(re.fullmatch(r"[0-9a-f]{64}", jar.sha256) for jar in pinned)
     assert len({jar.file for jar in pinned}) == len(pinned)
+
+
+def test_one_archive_has_every_jar_and_is_always_the_same(central: type[Central], tmp_path: Path) -> None:
+    file = tmp_path / "new" / "kafka.tar"
+    assert jars.main(["archive", str(file)]) == 0
+    first = file.read_bytes()
+    with tarfile.open(file) as archive:
+        entries = {entry.name: entry for entry in archive}
+        assert list(entries) == sorted(jar.file for jar in JARS)
+        assert {(entry.mode, entry.uid, entry.gid, entry.mtime) for entry in entries.values()} == {(0o644, 0, 0, 0)}
+        for jar, body in zip(JARS, BODIES.values(), strict=True):
+            content = archive.extractfile(jar.file)
+            assert content is not None
+            assert content.read() == body
+    central.asked.clear()
+    assert jars.main(["archive", str(file)]) == 0
+    assert file.read_bytes() == first
+    assert not central.asked
+    assert [path.name for path in file.parent.iterdir()] == [file.name], "nothing half is left"
+
+
+def test_an_archive_that_cannot_be_whole_is_not_written(
+    central: type[Central], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    central.spoilt = "forged"
+    assert jars.main(["archive", str(tmp_path / "kafka.tar")]) == 3
+    assert "not the one that is pinned" in capsys.readouterr().err
+    assert not (tmp_path / "kafka.tar").exists()
+
+
+@pytest.mark.parametrize("arguments", [["archive"], ["archive", "a", "b"], ["resolve"]])
+def test_other_words_are_a_usage_error(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert jars.main(arguments) == 2
+    assert "usage" in capsys.readouterr().err
