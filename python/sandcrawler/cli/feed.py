@@ -18,7 +18,19 @@ from sandcrawler.errors import ConfigurationError, InvalidMessage
 from sandcrawler.names import REQUEST_TOPICS, request_key
 
 BATCH = 1000
-Queue = Annotated[str, typer.Option(help=f"Which request topic: {', '.join(REQUEST_TOPICS)}")]
+
+
+def known_queue(queue: str) -> str:
+    """The name of a request topic. ConfigurationError where it is none, also where nothing is published."""
+    if queue not in REQUEST_TOPICS:
+        raise ConfigurationError(f"--queue: {queue!r} is not one of {', '.join(REQUEST_TOPICS)}")
+    return queue
+
+
+Force = Annotated[
+    bool, typer.Option("--force", "--force-recrawl", help="Fetch it whole and publish its body, whatever is known")
+]
+Queue = Annotated[str, typer.Option(help=f"Which request topic: {', '.join(REQUEST_TOPICS)}", callback=known_queue)]
 
 
 def request(
@@ -28,7 +40,7 @@ def request(
     link_source: Annotated[str | None, typer.Option(help="Where the link is from, such as doaj")] = None,
     link_source_id: Annotated[str | None, typer.Option(help="Its identifier there")] = None,
     request_source: Annotated[str | None, typer.Option(help="Who asks")] = None,
-    force_recrawl: Annotated[bool, typer.Option("--force-recrawl", help="Fetch again even if known")] = False,
+    force: Force = False,
 ) -> None:
     """Publish one request."""
     if not url.lower().startswith(("http://", "https://")):
@@ -39,7 +51,7 @@ def request(
         "link_source": link_source,
         "link_source_id": link_source_id,
         "ingest_request_source": request_source,
-        "force_recrawl": force_recrawl or None,
+        "force_recrawl": force or None,
     }
     value = {name: item for name, item in fields.items() if item is not None}
     publish([value], queue, load())
@@ -49,6 +61,7 @@ def request(
 def requests(
     file: Annotated[str, typer.Argument(help="A file of JSON lines, one request a line, or - for standard input")],
     queue: Queue = "daily",
+    force: Force = False,
 ) -> None:
     """Publish many requests: JSON lines with ingest_type and base_url.
 
@@ -65,7 +78,7 @@ def requests(
                 continue
             try:
                 _, verbatim = wire.decode_request(line)
-                yield verbatim
+                yield {**verbatim, "force_recrawl": True} if force else verbatim
             except InvalidMessage as error:
                 bad += 1
                 say(f"{file}:{number}: {error}")
@@ -82,9 +95,7 @@ def publish(values: Iterable[dict[str, Any]], queue: str, config: Config) -> int
     from sandcrawler.kafka import open_producer  # noqa: PLC0415
     from sandcrawler.runtime import Message  # noqa: PLC0415
 
-    if queue not in REQUEST_TOPICS:
-        raise ConfigurationError(f"--queue: {queue!r} is not one of {', '.join(REQUEST_TOPICS)}")
-    topic, producer, count = REQUEST_TOPICS[queue].named(config.env), open_producer(config), 0
+    topic, producer, count = REQUEST_TOPICS[known_queue(queue)].named(config.env), open_producer(config), 0
     columns = (TextColumn("publishing"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("publishing", total=None)

@@ -111,7 +111,7 @@ def w3c_requests(
     queue: Queue = "bulk",
 ) -> None:
     """Make a request for the page of every version: one JSON object a line."""
-    from sandcrawler.cli.source_requests import conclude, emit, reporting  # noqa: PLC0415
+    from sandcrawler.cli.source_output import conclude, emit, reporting  # noqa: PLC0415
     from sandcrawler.sources.w3c.maker import requests  # noqa: PLC0415
 
     report = reporting(str(folder))

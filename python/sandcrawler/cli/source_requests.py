@@ -4,32 +4,36 @@ One JSON request a line on stdout, or with `--publish` straight into Kafka. Noth
 requests go out. What cannot become a request is named on stderr with its line number; the exit code is then 1.
 """
 
-import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from pydantic_core import to_json
 
 from sandcrawler.cli.document import Type
-from sandcrawler.cli.feed import Queue, publish
-from sandcrawler.cli.screen import put, say
+from sandcrawler.cli.feed import Queue
+from sandcrawler.cli.source_output import conclude, emit, reporting
 from sandcrawler.config import load
 from sandcrawler.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from sandcrawler.sources.makers import Maker
-    from sandcrawler.sources.requests import Report
 
-WRITE_BYTES = 1 << 16
 NAMES = ("doaj", "crossref", "openalex", "pmc", "arxiv", "fatcat")  # those of sources.makers; a test compares them
+
+
+def filled(option: typer.CallbackParam, given: str | None) -> str | None:
+    """An option's text. ConfigurationError for a blank one."""
+    if given is not None and not given.strip():
+        raise ConfigurationError(f"{option.opts[0]}: it is blank: leave the option out, or give it a value")
+    return given
+
 
 Files = Annotated[
     list[str], typer.Argument(metavar="FILE…|-", help="Files, also .gz, .zst, .bz2, .xz, .tar; - is stdin")
 ]
 Kinds = Annotated[list[Type] | None, typer.Option("--type", help="Only requests of this type; can be repeated")]
-By = Annotated[str | None, typer.Option("--request-source", help="Who asks (ingest_request_source)")]
+By = Annotated[str | None, typer.Option("--request-source", help="Who asks (ingest_request_source)", callback=filled)]
 Publish = Annotated[bool, typer.Option("--publish", help="Send the requests to Kafka instead of printing them")]
 
 
@@ -66,7 +70,7 @@ def list_requests(
     form: Annotated[
         str | None, typer.Option("--format", help="lines, csv, tsv or jsonl; else by how it begins")
     ] = None,
-    link_source: Annotated[str, typer.Option(help="Where the links are from")] = "list",
+    link_source: Annotated[str, typer.Option(help="Where the links are from", callback=filled)] = "list",
     publish: Publish = False,
     queue: Queue = "bulk",
 ) -> None:
@@ -99,7 +103,7 @@ def oai_requests(
     prefix: Annotated[str, typer.Option(help="metadataPrefix: oai_dc, jats, arXivRaw, …")] = "oai_dc",
     since: Annotated[str | None, typer.Option("--from", help="Only records changed since then: 2024-01-31")] = None,
     until: Annotated[str | None, typer.Option(help="Only records changed until then")] = None,
-    named_set: Annotated[str | None, typer.Option("--set", help="Only this set")] = None,
+    named_set: Annotated[str | None, typer.Option("--set", help="Only this set", callback=filled)] = None,
     state: Annotated[
         Path | None, typer.Option(help="Keep the place here: the same command goes on where it was interrupted")
     ] = None,
@@ -112,27 +116,25 @@ def oai_requests(
 
     Example: sandcrawler source oai requests https://journal.example.org/oai --from 2024-01-01 --state harvest.json
     """
-    from sandcrawler.sources import oai, oai_records  # noqa: PLC0415
-    from sandcrawler.sources.http import Client  # noqa: PLC0415
+    from sandcrawler.sources import oai, oai_records, oai_state  # noqa: PLC0415
+    from sandcrawler.sources.http import STRANGER, Client  # noqa: PLC0415
     from sandcrawler.sources.makers import Maker, chosen  # noqa: PLC0415
     from sandcrawler.sources.requests import make  # noqa: PLC0415
     from sandcrawler.sources.seen import Seen  # noqa: PLC0415
 
-    query = oai.Query(endpoint, prefix, since, until, named_set)
-    client = Client(load().fetch_user_agent, retries=oai.RETRIES)
-    harvest = oai.Harvest(client, oai.load(state, query) if state else oai.State(query))
+    query = oai_state.Query(endpoint, prefix, since, until, named_set)
+    client = Client(load().fetch_user_agent, retries=oai.RETRIES, stranger=STRANGER)
+    harvest = oai.Harvest(client, oai_state.load(state, query) if state else oai_state.State(query))
     maker = Maker(oai_records.NAME, lambda _: iter(()), oai_records.drafts, "")
     maker = chosen(maker, [one.value for one in kind] if kind else None, by)
     seen, report, count = Seen(), reporting(endpoint), 0
     for page in harvest.pages():
-        while harvest.notes:
-            say(harvest.notes.pop(0))
         rows = ((record.identifier or "?", record) for record in page.records)
         count += emit(make(rows, maker.draft, seen, report), queue if publish else None)
         if page.broken:
             report.leave_out(f"page {harvest.state.pages + (page.token is None)}", page.broken)
         if state:
-            oai.save(state, harvest.state)
+            oai_state.save(state, harvest.state)
     conclude(report, count if publish else None)
 
 
@@ -156,58 +158,3 @@ def make_all(maker: "Maker", files: list[str], kind: list[Type] | None, by: str 
 
     count = emit(every(), queue, live=any(map(is_live, files)))
     conclude(report, count if queue else None)
-
-
-def reporting(place: str) -> "Report":
-    """A report that names what is left out on stderr, as PLACE:WHERE: reason."""
-    from sandcrawler.sources.requests import Report  # noqa: PLC0415
-
-    return Report(lambda place, where, reason: typer.echo(f"{place}:{where}: {reason}", err=True), place)
-
-
-def emit(requests: Iterable[dict[str, Any]], queue: str | None, live: bool = False) -> int:
-    """Requests to stdout, a line each, or to a queue; how many. What was made before an error is given out.
-
-    All of it is written when this returns or raises; where the input is live, each request as soon as it is made.
-    """
-    if queue is not None:
-        failed: list[BaseException] = []
-        count = publish(_until(requests, failed), queue, load())
-        if failed:
-            raise failed[0]
-        return count
-    out, count, held, size = sys.stdout.buffer, 0, bytearray(), 1 if live else WRITE_BYTES
-    try:
-        for one in requests:
-            held += to_json(one) + b"\n"
-            count += 1
-            if len(held) >= size:
-                piece, held = held, bytearray()
-                out.write(piece)
-                out.flush()
-    finally:
-        out.write(held)
-        out.flush()
-    return count
-
-
-def _until(requests: Iterable[dict[str, Any]], failed: list[BaseException]) -> Iterator[dict[str, Any]]:
-    """Requests up to an error, which is put into `failed`: so the last batch is published before it is raised."""
-    try:
-        yield from requests
-    except GeneratorExit:
-        raise
-    except BaseException as error:  # noqa: BLE001  (Ctrl-C too; the caller raises it)
-        failed.append(error)
-
-
-def conclude(report: "Report", published: int | None) -> None:
-    """The counts: JSON on stdout after publishing, else words on stderr. Exit code 1 where something was left out."""
-    counts = {"rows": report.rows, "duplicates": report.duplicates, "left_out": report.left_out}
-    if published is not None:
-        put({"published": published, **counts})
-    else:
-        words = (f"{report.requests} requests from {report.rows} rows", f"{report.duplicates} duplicates")
-        say(f"{'; '.join(words)}; {report.left_out} left out")
-    if report.left_out:
-        raise typer.Exit(1)

@@ -7,8 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import structlog
+
 from sandcrawler.sources.http import Client
 from sandcrawler.sources.output import replace
+
+log = structlog.get_logger()
 
 KEEP_SECONDS = 24 * 3600
 
@@ -26,6 +30,7 @@ class Cache:
         path = self.folder / hashlib.sha256(url.encode()).hexdigest()
         if path.is_file() and 0 <= self.now() - path.stat().st_mtime < KEEP_SECONDS:
             return path
+        log.info("reading", url=url)
         body = self.client.get(url).body
         self.folder.mkdir(parents=True, exist_ok=True)
         replace(path, body)

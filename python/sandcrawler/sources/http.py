@@ -1,8 +1,9 @@
 """Asking a source's server over HTTP: one client for all threads, and a table of what is worth asking again.
 
 `Client.get` returns an answer with a 2xx status or raises `HttpError`, after the retries that `RETRIES` allows for the
-kind of failure. Back-off that concerns the whole harvest (fetch.governor) is the caller's affair: that is why a 429's
-Retry-After is only followed for a few seconds here.
+kind of failure, each told in the log. What can never work (an address that is none, a host that does not exist, a
+certificate that is not trusted) is not asked again. Back-off that concerns the whole harvest (fetch.governor) is the
+caller's affair: that is why a 429's Retry-After is only followed for a few seconds here.
 """
 
 import json
@@ -11,66 +12,21 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any
 
+import structlog
 import urllib3
-import urllib3.exceptions
-from urllib3.exceptions import HTTPError, MaxRetryError, NewConnectionError
+from urllib3.exceptions import HTTPError
 
-from sandcrawler.errors import SandcrawlerError
-from sandcrawler.fetch.governor import retry_after
 from sandcrawler.fetch.pacing import Pacer, Sleeper
+from sandcrawler.sources.failures import Failure, HttpError, failure_of, reason_of, without_answer
+
+log = structlog.get_logger()
 
 REDIRECTS = 10
 BODY_BYTES = 64 * 1024 * 1024
 CONNECT_SECONDS, READ_SECONDS = 10.0, 30.0
 PARALLEL = 16
-
-
-class Failure(StrEnum):
-    """Why there is no answer that can be used."""
-
-    BAD_REQUEST = "bad request"
-    UNAUTHORIZED = "unauthorized"
-    FORBIDDEN = "forbidden"
-    NOT_FOUND = "not found"
-    TOO_MANY = "too many requests"
-    SERVER = "server error"
-    OTHER = "unexpected status"
-    CONNECTION = "no connection"
-    TIMEOUT = "timeout"
-    PARSE = "not readable"
-
-
-BY_STATUS = {
-    400: Failure.BAD_REQUEST,
-    401: Failure.UNAUTHORIZED,
-    403: Failure.FORBIDDEN,
-    404: Failure.NOT_FOUND,
-    429: Failure.TOO_MANY,
-}
-TRANSPORT = frozenset({Failure.CONNECTION, Failure.TIMEOUT, Failure.PARSE})
-
-
-def failure_of(status: int) -> Failure:
-    """What a status that is not 2xx means."""
-    return BY_STATUS.get(status, Failure.SERVER if 500 <= status < 600 else Failure.OTHER)
-
-
-class HttpError(SandcrawlerError):
-    """No usable answer. `status` and `headers` (lower-case names) where the server answered at all."""
-
-    def __init__(
-        self, failure: Failure, url: str, text: str = "", status: int | None = None, headers: Mapping[str, str] = {}
-    ) -> None:
-        super().__init__(f"{url}: {text or (status and f'{status} {failure}') or failure}")
-        self.failure, self.url, self.status, self.headers = failure, url, status, headers
-
-    @property
-    def retry_after(self) -> float | None:
-        """Seconds that the server asked for."""
-        return retry_after(self.headers.get("retry-after"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +50,8 @@ class Retry:
         return min(hint, self.hint) if hint is not None else min(self.base * self.factor**attempt, self.longest)
 
 
+# For a server that has never answered: more likely its address is wrong than that it is away for a moment.
+STRANGER = Retry(2, 1.0, 2.0, 2.0, hint=60.0)
 SLOW = Retry(5, 1.0, 2.0, 16.0, hint=60.0, patient=False)
 QUICK = Retry(5, 0.5, 2.0, 4.0, hint=4.0)
 RETRIES = {
@@ -124,13 +82,18 @@ class Answer:
 
 @dataclass(slots=True)
 class Client:
-    """GET with retries. Threads may share it. `requests` counts what went over the wire, retries included."""
+    """GET with retries. Threads may share it. `requests` counts what went over the wire, retries included.
+
+    With `stranger`, a server that has never answered is given up after that many tries without connection.
+    """
 
     user_agent: str
     pacer: Pacer = field(default_factory=lambda: Pacer(0))
     sleeper: Sleeper = time.sleep
     retries: Mapping[Failure, Retry] = field(default_factory=lambda: RETRIES)
+    stranger: Retry | None = None
     requests: int = 0
+    answered: bool = False
     _pool: urllib3.PoolManager = field(init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -150,12 +113,18 @@ class Client:
             try:
                 return self._ask(url)
             except HttpError as error:
-                retry = self.retries.get(error.failure)
+                retry = self._retry(error.failure)
                 pause = retry.pause(attempt, error.retry_after) if retry else None
                 if pause is None:
                     raise
                 attempt += 1
+                log.warning("asking again", seconds=pause, retry=attempt, error=str(error))
                 self.sleeper(pause)
+
+    def _retry(self, failure: Failure) -> Retry | None:
+        retry = self.retries.get(failure)
+        unknown = not self.answered and failure in {Failure.CONNECTION, Failure.TIMEOUT}
+        return self.stranger if retry and unknown and self.stranger else retry
 
     def _ask(self, url: str) -> Answer:
         self.pacer.wait()
@@ -172,25 +141,14 @@ class Client:
             finally:
                 response.release_conn()
         except HTTPError as error:
-            raise HttpError(_transport(error), url, _words(error)) from error
+            raise HttpError(without_answer(error), url, str(reason_of(error))) from error
+        self.answered = True
         headers = {name.lower(): value for name, value in response.headers.items()}
         if len(body) > BODY_BYTES:
             raise HttpError(Failure.PARSE, url, f"more than {BODY_BYTES} bytes", response.status, headers)
         if not 200 <= response.status < 300:
             raise HttpError(failure_of(response.status), url, status=response.status, headers=headers)
         return Answer(url, response.status, headers, body)
-
-
-def _transport(error: BaseException) -> Failure:
-    reason = error.reason if isinstance(error, MaxRetryError) and error.reason else error
-    if isinstance(reason, urllib3.exceptions.TimeoutError) and not isinstance(reason, NewConnectionError):
-        return Failure.TIMEOUT
-    return Failure.CONNECTION
-
-
-def _words(error: BaseException) -> str:
-    reason = error.reason if isinstance(error, MaxRetryError) and error.reason else error
-    return str(reason)
 
 
 def user_agent(default: str, variable: str) -> str:

@@ -44,28 +44,34 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page: its records, the token of the next (None: this is the last), the server's error, what is broken."""
+    """A page: its records, the token of the next (None: this is the last), the server's error, what is broken.
+
+    `foreign`: it is no answer of the protocol at all, not even a broken one.
+    """
 
     records: tuple[Record, ...]
     token: str | None = None
     error: tuple[str, str] | None = None
     broken: str | None = None
+    foreign: bool = False
 
 
 def parse(body: bytes) -> Page:
     """A page of ListRecords."""
     body = _FORBIDDEN.sub(b"", body)
-    broken = None
+    broken = ""
     try:
         root = etree.fromstring(body, _parser(recover=False))
     except etree.XMLSyntaxError as error:
         broken = str(error)
         root = etree.fromstring(body, _parser(recover=True)) if body.strip() else None
     if root is None or root.tag != f"{OAI}OAI-PMH":
-        return Page((), broken=broken or "this is no OAI-PMH answer")
+        return Page((), broken=f"this is no OAI-PMH answer{broken and f' ({broken})'}", foreign=True)
     error_element = root.find(f"{OAI}error")
     if error_element is not None:
-        return Page((), error=(error_element.get("code", ""), (error_element.text or "").strip()), broken=broken)
+        return Page(
+            (), error=(error_element.get("code", ""), (error_element.text or "").strip()), broken=broken or None
+        )
     # Where the page is broken, the repaired tree may have the token anywhere.
     token = root.find(f".//{OAI}resumptionToken" if broken else f"{OAI}ListRecords/{OAI}resumptionToken")
     records = tuple(map(_record, root.iterfind(f"{OAI}ListRecords/{OAI}record")))
@@ -73,7 +79,7 @@ def parse(body: bytes) -> Page:
         records = records[:-1]
     elif root.find(f"{OAI}ListRecords") is None:
         broken = "an answer without ListRecords"
-    return Page(records, ((token.text or "").strip() or None) if token is not None else None, broken=broken)
+    return Page(records, ((token.text or "").strip() or None) if token is not None else None, broken=broken or None)
 
 
 def _parser(*, recover: bool) -> etree.XMLParser:

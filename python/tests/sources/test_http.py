@@ -1,7 +1,14 @@
+import socket
+import ssl
+import threading
+from contextlib import suppress
+
 import pytest
+import trustme
 
 from sandcrawler.fetch.pacing import Pacer
-from sandcrawler.sources.http import RETRIES, Client, Failure, HttpError, failure_of, user_agent
+from sandcrawler.sources.failures import Failure, HttpError, failure_of
+from sandcrawler.sources.http import RETRIES, STRANGER, Client, user_agent
 from tests.sources.w3c.server import Fault, Server, serving
 from tests.sources.w3c.world import Clock
 
@@ -89,6 +96,34 @@ def test_nobody_there() -> None:
     assert caught.value.failure is Failure.CONNECTION
     assert caught.value.status is None
     assert clock.slept == [1, 2, 4, 8, 16]
+
+
+def test_a_server_that_never_answered_is_given_up_sooner(server: Server) -> None:
+    clock = Clock()
+    asking = Client("tests", sleeper=clock.sleep, stranger=STRANGER)
+    with pytest.raises(HttpError):
+        asking.get("http://127.0.0.1:9/")
+    assert clock.slept == [1, 2]
+    server.fail("/a", *[Fault(0)] * 4)
+    assert asking.get(server.base + "/text").body == b"words"
+    assert asking.get(server.base + "/a").json() == {"a": 1}
+    assert clock.slept[2:] == [1, 2, 4, 8], "one that has answered is waited for"
+
+
+def test_a_certificate_that_is_not_trusted_is_not_asked_again() -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    trustme.CA().issue_cert("127.0.0.1").configure_cert(context)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def answer() -> None:
+            with suppress(OSError):
+                context.wrap_socket(listening.accept()[0], server_side=True)
+
+        threading.Thread(target=answer, daemon=True).start()
+        clock = Clock()
+        with pytest.raises(HttpError, match="certificate") as caught:
+            client(clock).get(f"https://127.0.0.1:{listening.getsockname()[1]}/")
+    assert (caught.value.failure, clock.slept) == (Failure.NOWHERE, [])
 
 
 def test_redirects_are_followed_and_not_for_ever(server: Server) -> None:

@@ -1,16 +1,19 @@
 """Harvests of a real server on the loopback: tokens, flow control, interruptions, faults."""
 
+import socket
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from sandcrawler.errors import ConfigurationError, Unavailable
 from sandcrawler.sources import oai
 from sandcrawler.sources.http import Client
-from sandcrawler.sources.oai import Harvest, Query, State, load, save
+from sandcrawler.sources.oai import Harvest
 from sandcrawler.sources.oai_records import Page, drafts, parse
+from sandcrawler.sources.oai_state import Query, State, load, save
 from sandcrawler.sources.requests import BadRow, Request
 from tests.sources.repository import DC, ENVELOPE, Repository, serving
 
@@ -129,21 +132,102 @@ def test_a_state_of_another_harvest_is_refused(tmp_path: Path) -> None:
     save(file, State(Query("http://a.example.org/oai"), token="t"))
     with pytest.raises(ConfigurationError, match="another harvest"):
         load(file, Query("http://b.example.org/oai"))
-    file.write_text('{"query": 3}')
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"query": 3}', "", "[]", "null", "\xff", '{"query": {"endpoint": 3}}',
+        '{"query": {"endpoint": "http://b.example.org/oai"}, "pages": "3"}',
+        '{"query": {"endpoint": "http://b.example.org/oai"}, "token": ["t"]}',
+        '{"query": {"endpoint": "http://b.example.org/oai"}, "latest": 2024}',
+        '{"query": {"endpoint": "http://b.example.org/oai"}, "ordered": "no"}',
+        '{"query": {"endpoint": "file:///etc/passwd"}}',
+    ],
+)  # fmt: skip
+def test_what_is_no_state_is_refused_and_stays(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "state.json"
+    file.write_text(text, "latin-1")
     with pytest.raises(ConfigurationError, match="not the state"):
         load(file, Query("http://b.example.org/oai"))
+    assert file.read_text("latin-1") == text
+
+
+def test_a_state_that_cannot_be_written_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    for path in (tmp_path / "folder", tmp_path / "none" / "state.json", tmp_path / "folder" / "x" / ".." / "y" / "z"):
+        with pytest.raises(ConfigurationError, match="--state"):
+            load(path, Query("http://b.example.org/oai"))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"since": "garbage"}, {"until": "2024"}, {"since": "2024-02-30"}, {"since": "2024-01-31T00:00:00"},
+        {"since": "2024-01-31T25:00:00Z"}, {"since": "2024-01-31", "until": "2024-02-01T00:00:00Z"},
+        {"since": "2024-02-01", "until": "2024-01-01"}, {"since": ""}, {"prefix": " "}, {"since": "٢٠٢٤-01-31"},
+    ],
+)  # fmt: skip
+def test_what_no_server_can_take_is_refused(given: dict[str, str]) -> None:
+    with pytest.raises(ConfigurationError):
+        Query("http://a.example.org/oai", **given)
+
+
+@pytest.mark.parametrize("endpoint", ["", "oai", "ftp://a.example.org/oai", "/etc/passwd"])
+def test_an_endpoint_is_a_web_address(endpoint: str) -> None:
+    with pytest.raises(ConfigurationError, match="http"):
+        Query(endpoint)
+
+
+@pytest.mark.parametrize("body", [b"<html><body>Welcome</body></html>", b"<html><p>broken", b'{"a": 1}', b""])
+def test_what_speaks_another_protocol_is_no_endpoint(body: bytes) -> None:
+    repository = Repository(faults={"first": [(200, {}, body)] * 3})
+    with serving(repository) as url, pytest.raises(ConfigurationError, match="OAI-PMH endpoint"):
+        list(harvest(url).pages())
+    assert len(repository.asked) == 1
+
+
+def test_a_foreign_answer_in_the_midst_is_the_servers_trouble() -> None:
+    repository = Repository(faults={"3@": [(200, {}, b"<html>maintenance</html>")] * 2})
+    with serving(repository) as url:
+        assert identifiers(harvest(url).pages()) == EVERY
+    repository = Repository(faults={"3@": [(200, {}, b"<html>maintenance</html>")] * 3})
+    with serving(repository) as url, pytest.raises(Unavailable, match="names no next"):
+        list(harvest(url).pages())
+
+
+@pytest.mark.parametrize("endpoint", ["http://nowhere.invalid/oai", "http://a..b/oai", "https://[::1/oai"])
+def test_an_address_that_leads_nowhere_is_the_callers_fault(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(*_: object) -> None:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    clock = Clock()
+    with pytest.raises(ConfigurationError, match="base URL"):
+        list(harvest(endpoint, clock=clock).pages())
+    assert clock.slept == []
+
+
+def test_every_retry_is_told() -> None:
+    with serving(Repository(faults={"3@": [(503, {}, b"")] * 2})) as url, capture_logs() as told:
+        assert identifiers(harvest(url).pages()) == EVERY
+    assert [(each["event"], each["seconds"], each["retry"]) for each in told] == [
+        ("asking again", 5, 1),
+        ("asking again", 10, 2),
+    ]
+    assert "503" in told[0]["error"]
 
 
 @pytest.mark.parametrize("until", [None, "2025-01-01"])
 def test_a_forgotten_token_lists_again_from_the_last_datestamp(until: str | None) -> None:
     repository = Repository(forgotten={"6@"}, stamps=lambda number: f"2024-01-{number + 1:02d}T00:00:00Z")
-    with serving(repository) as url:
+    with serving(repository) as url, capture_logs() as told:
         found = harvest(url) if until is None else harvest(url, until=until)
         used = identifiers(found.pages())
     assert list(dict.fromkeys(used)) == EVERY
     assert len(used) == len(EVERY) + 1, "only the record of the last datestamp came twice"
     assert repository.asked[3]["from"] == ("2024-01-06T00:00:00Z" if until is None else "2024-01-06")
-    assert found.notes
+    assert [each["event"] for each in told] == ["token forgotten, listing again"]
 
 
 def test_a_forgotten_token_of_a_list_without_order_lists_all_again() -> None:
@@ -190,10 +274,9 @@ def broken(after: str = "") -> bytes:
 
 
 def test_a_page_that_is_broken_once_is_asked_for_again() -> None:
-    with serving(Repository(faults={"3@": [(200, {}, broken())]})) as url:
-        found = harvest(url)
-        assert identifiers(found.pages()) == EVERY
-    assert "asked for again" in found.notes[0]
+    with serving(Repository(faults={"3@": [(200, {}, broken())]})) as url, capture_logs() as told:
+        assert identifiers(harvest(url).pages()) == EVERY
+    assert [(each["event"], each["page"]) for each in told] == [("broken page, asked for again", 2)]
 
 
 def test_a_page_that_stays_broken_is_told_and_passed() -> None:

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from sandcrawler.cli import app, source_requests
+from sandcrawler.cli import app, source_output, source_requests
 from sandcrawler.config import Config
 from sandcrawler.errors import ConfigurationError, InvalidMessage, Unavailable
 from sandcrawler.names import ForeignTopic
 from sandcrawler.runtime import Concurrent, Record
-from sandcrawler.sources import oai
+from sandcrawler.sources import oai, oai_state
 from sandcrawler.sources.makers import MAKERS
 from sandcrawler.workers import WORKERS
 from tests.sources.documents import DOAJ, FATCAT
@@ -82,7 +82,7 @@ def published(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, list[dict[str,
         sent.append((queue, list(values)))
         return len(sent[-1][1])
 
-    monkeypatch.setattr(source_requests, "publish", publish)
+    monkeypatch.setattr(source_output, "publish", publish)
     return sent
 
 
@@ -110,10 +110,10 @@ def test_what_was_made_before_an_error_is_given_out(
         raise error
 
     with pytest.raises(type(error)):
-        source_requests.emit(failing(), None)
+        source_output.emit(failing(), None)
     assert capfdbinary.readouterr().out == b'{"a":1}\n'
     with pytest.raises(type(error)):
-        source_requests.emit(failing(), "bulk")
+        source_output.emit(failing(), "bulk")
     assert published == [("bulk", [{"a": 1}])]
 
 
@@ -164,11 +164,11 @@ def test_a_page_is_published_before_it_counts_as_done(tmp_path: Path, monkeypatc
             raise Unavailable("Kafka went away")
         return count
 
-    monkeypatch.setattr(source_requests, "publish", publish)
+    monkeypatch.setattr(source_output, "publish", publish)
     with serving(Repository()) as url:
         done = CliRunner().invoke(app, ["source", "oai", "requests", url, "--state", str(state), "--publish"])
         assert isinstance(done.exception, Unavailable)
-        assert oai.load(state, oai.Query(url)).pages == 2
+        assert oai_state.load(state, oai_state.Query(url)).pages == 2
         assert run("oai", "requests", url, "--state", str(state))[1][0]["link_source_id"] == "oai:x:6"
 
 
@@ -201,3 +201,38 @@ def test_release_updates_become_requests() -> None:
     for junk in (b"not json", b"[1]", b"{}"):
         with pytest.raises(InvalidMessage):
             list(messages(junk))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["list", "requests", "LIST", "--link-source", ""],
+        ["list", "requests", "LIST", "--request-source", " "],
+        ["list", "requests", "LIST", "--queue", "nope"],
+        ["doaj", "requests", "LIST", "--queue", ""],
+        ["w3c", "requests", "FOLDER", "--queue", "nope"],
+        ["oai", "requests", "http://127.0.0.1:9/", "--from", "garbage"],
+        ["oai", "requests", "http://127.0.0.1:9/", "--until", "2024-13-01"],
+        ["oai", "requests", "http://127.0.0.1:9/", "--set", ""],
+        ["oai", "requests", "http://127.0.0.1:9/", "--prefix", ""],
+        ["oai", "requests", "nowhere"],
+        ["oai", "requests", "http://127.0.0.1:9/", "--state", "/dev/null/state"],
+    ],
+)
+def test_options_that_mean_nothing_are_refused(words: list[str], tmp_path: Path) -> None:
+    (tmp_path / "list").write_text("https://journal.example.org/1\n")
+    places = {"LIST": str(tmp_path / "list"), "FOLDER": str(tmp_path)}
+    done = CliRunner().invoke(app, ["source", *(places.get(word, word) for word in words)])
+    assert isinstance(done.exception, ConfigurationError)
+    assert done.stdout == ""
+
+
+def test_what_strangers_wrote_does_not_rule_the_terminal() -> None:
+    """A column's name, a URL and an identifier with escapes and line ends in them."""
+    given = 'url,"x\x1b]0;owned\x07"\n"https://a.example.org/\x1b[2J\x9b\n forged:1: line",1\nftp://\u202e/,2\n'
+    code, _, said = run("list", "requests", "-", given=given)
+    assert code == 1
+    assert len(said.splitlines()) == 3
+    assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(said)
+    done = CliRunner().invoke(app, ["source", "list", "requests", "-"], input='"x\x1b]0;owned\x07",b\n1,2\n')
+    assert isinstance(done.exception, ConfigurationError)  # its text goes through `fail`

@@ -13,7 +13,8 @@ from urllib.parse import urlencode
 
 from sandcrawler import wire
 from sandcrawler.errors import InvalidMessage, SkippedMessage
-from sandcrawler.sources.http import Client, Failure, HttpError
+from sandcrawler.sources.failures import Failure, HttpError
+from sandcrawler.sources.http import Client
 from sandcrawler.sources.w3c.settings import API, W3cGovernor
 
 Resource = Mapping[str, Any]

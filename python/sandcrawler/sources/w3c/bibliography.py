@@ -12,7 +12,7 @@ from sandcrawler.errors import Unavailable
 from sandcrawler.fetch.pacing import Pacer, Sleeper
 from sandcrawler.sources.base import BadReference, Record
 from sandcrawler.sources.cache import Cache
-from sandcrawler.sources.http import Client, user_agent
+from sandcrawler.sources.http import STRANGER, Client, user_agent
 from sandcrawler.sources.w3c import dataset as data
 from sandcrawler.sources.w3c.lookup import find
 from sandcrawler.sources.w3c.pubid import Pubid
@@ -33,7 +33,8 @@ class Found:
 
 def client(pacer: Pacer | None = None, sleeper: Sleeper = time.sleep) -> Client:
     """The HTTP client of this source, with the project's User-Agent or the one in W3C_API_USER_AGENT."""
-    return Client(user_agent(load().fetch_user_agent, USER_AGENT_VARIABLE), pacer or Pacer(0), sleeper)
+    agent = user_agent(load().fetch_user_agent, USER_AGENT_VARIABLE)
+    return Client(agent, pacer or Pacer(0), sleeper, stranger=STRANGER)
 
 
 def dataset(base: data.Place | None = None, index: data.Place | None = None) -> data.Dataset:

@@ -10,7 +10,7 @@ from pathlib import Path
 from sandcrawler.config import data_dir
 from sandcrawler.errors import Unavailable
 from sandcrawler.sources.cache import Cache
-from sandcrawler.sources.http import TRANSPORT, HttpError
+from sandcrawler.sources.failures import TRANSPORT, HttpError
 from sandcrawler.sources.w3c.index import INDEX_NAME, Index
 from sandcrawler.sources.w3c.shards import MANIFEST, Shards
 

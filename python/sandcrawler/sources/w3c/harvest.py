@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sandcrawler.errors import Unavailable
 from sandcrawler.fetch.pacing import Pacer
-from sandcrawler.sources.http import HttpError
+from sandcrawler.sources.failures import HttpError
 from sandcrawler.sources.w3c.api import Api
 from sandcrawler.sources.w3c.bibliography import client
 from sandcrawler.sources.w3c.crawl import Crawl, Progress, unseen

@@ -10,7 +10,7 @@ import structlog
 
 from sandcrawler.fetch.pacing import Sleeper
 from sandcrawler.sources.base import CrawlIncomplete
-from sandcrawler.sources.http import HttpError
+from sandcrawler.sources.failures import HttpError
 from sandcrawler.sources.w3c.api import Resource, href_of, links
 from sandcrawler.sources.w3c.realize import Realizer
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import structlog
 
 from sandcrawler.fetch.governor import Governor
-from sandcrawler.sources.http import TRANSPORT, Failure, HttpError
+from sandcrawler.sources.failures import TRANSPORT, Failure, HttpError
 from sandcrawler.sources.w3c.api import Api, Resource, embedded
 
 log = structlog.get_logger()

@@ -13,7 +13,7 @@ from typing import Any
 
 from sandcrawler.errors import ConfigurationError, Unavailable
 from sandcrawler.sources.cache import Cache
-from sandcrawler.sources.http import Failure, HttpError
+from sandcrawler.sources.failures import Failure, HttpError
 from sandcrawler.sources.w3c.index import Index, Row, parse_rows
 from sandcrawler.sources.w3c.pubid import of_index
 

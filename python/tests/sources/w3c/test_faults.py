@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sandcrawler.sources.base import CrawlIncomplete
-from sandcrawler.sources.http import HttpError
+from sandcrawler.sources.failures import HttpError
 from sandcrawler.sources.w3c.index import read_rows
 from sandcrawler.sources.w3c.keep import Form
 from tests.sources.w3c.server import Fault, Server, key, serving

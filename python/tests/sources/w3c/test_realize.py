@@ -2,7 +2,8 @@ from typing import Any
 
 import pytest
 
-from sandcrawler.sources.http import Client, Failure, HttpError
+from sandcrawler.sources.failures import Failure, HttpError
+from sandcrawler.sources.http import Client
 from sandcrawler.sources.w3c.api import Api, embedded, href_of, links
 from sandcrawler.sources.w3c.realize import Realizer
 from sandcrawler.sources.w3c.settings import API, W3cGovernor
