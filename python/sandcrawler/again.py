@@ -15,7 +15,7 @@ from typing import Any
 from sandcrawler.config import Config
 from sandcrawler.errors import ConfigurationError, Unavailable
 from sandcrawler.kafka import open_consumer, open_producer, scan, unread
-from sandcrawler.names import REQUEST_TOPICS, Topic, request_key
+from sandcrawler.names import REPLAYED, REQUEST_TOPICS, Topic, request_key
 from sandcrawler.persist.database import reading, stream
 from sandcrawler.runtime import Message, Record
 from sandcrawler.status import Status
@@ -28,6 +28,7 @@ REPLAY = "dead-letters-replay"
 # looks whether it has done our work.
 OTHERS_SECONDS, LOOK_EVERY = 30.0, 2.0
 HEADER = "__connect.errors."
+MARK = ((REPLAYED, b"1"),)
 UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 REQUEUED = """
@@ -68,7 +69,7 @@ def replay(config: Config) -> int:
     with closing(open_producer(config)) as producer:
         for records in _batches(config):
             letters = list(map(_letter, records))
-            producer.publish([Message(letter.topic, letter.key, letter.value) for letter in letters if letter.topic])
+            producer.publish([Message(one.topic, one.key, one.value, MARK) for one in letters if one.topic])
             count += len(letters)
     return count
 

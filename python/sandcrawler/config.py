@@ -125,6 +125,13 @@ class Config(BaseSettings):
     ingest_resources: Annotated[int, Field(ge=0, description="Sub-resources of one page")] = 200
     ingest_resources_parallel: Annotated[int, Field(ge=1, description="Sub-resources of one page at a time")] = 16
     ingest_seconds: Annotated[float, Field(gt=0, description="One request in all")] = 300.0
+    ingest_known: Annotated[
+        Literal["workers", "always", "never"],
+        Field(
+            description="Who looks up in PostgreSQL what is known of a link, to ask servers for changes only: "
+            "workers (run ingest), always (the command ingest, too), never"
+        ),
+    ] = "workers"
     ingest_window: Annotated[int, Field(ge=1, description="Documents in flight in one worker")] = 128
 
     extract_processes: Annotated[int, Field(ge=1, description="Extraction children of one worker")] = CORES

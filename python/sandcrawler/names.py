@@ -67,6 +67,9 @@ class Folder(StrEnum):
 
 BUCKET = "sandcrawler"
 
+# Header of a message that was a dead letter: what was done for it before may be half done.
+REPLAYED = "sandcrawler.replayed"
+
 # Suffix of an XML body by its schema (xml_meta.schema).
 XML_SUFFIX: Mapping[str, str] = {"jats": ".jats.xml", "tei": ".tei.xml"}
 OTHER_XML_SUFFIX = ".xml"

@@ -14,7 +14,7 @@ out, and commits. To add a topic: `names.py` and `kafka/topics.toml`; a table: `
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -25,12 +25,14 @@ from sandcrawler.errors import ConfigurationError, InvalidMessage
 from sandcrawler.fetch.backends import Backends, named
 from sandcrawler.ingest.archive import Archive
 from sandcrawler.ingest.flow import Flow
+from sandcrawler.ingest.known import known
 from sandcrawler.ingest.outcome import Outcome
 from sandcrawler.ingest.sandbox import Sandbox
 from sandcrawler.model import IngestRequest
-from sandcrawler.names import ForeignTopic, Topic, request_key, result_key
+from sandcrawler.names import REPLAYED, ForeignTopic, Topic, request_key, result_key
 from sandcrawler.persist import bodies, results
 from sandcrawler.persist.blobs import BlobSink
+from sandcrawler.persist.known import open_past
 from sandcrawler.persist.postgres import PostgresSink
 from sandcrawler.persist.warcs import open_store
 from sandcrawler.runtime import Batched, Concurrent, Message, Record
@@ -49,24 +51,36 @@ class Wiring:
     needs: tuple[Part, ...]
 
 
-def ingest(config: Config) -> Concurrent[tuple[IngestRequest, dict[str, Any]]]:
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request, the same verbatim, and when it was published (seconds since 1970), where that can be relied on."""
+
+    request: IngestRequest
+    verbatim: dict[str, Any]
+    at: float | None
+
+
+def ingest(config: Config) -> Concurrent[Asked]:
     """Requests → results and bodies."""
     backends, sandbox, archive = Backends(config), Sandbox(config), Archive(open_store(config))
+    past = open_past(config, "workers")
 
-    async def answer(request: tuple[IngestRequest, dict[str, Any]]) -> Sequence[Message]:
-        async with backends.fetcher(request[0].fetch_backend) as fetcher:
-            outcome = await Flow(fetcher, sandbox.extract, config, archive).ingest(*request)
-        return messages(outcome, *request, config)
+    async def answer(asked: Asked) -> Sequence[Message]:
+        last = await known(past, asked.request, asked.at)
+        async with backends.fetcher(asked.request.fetch_backend) as fetcher:
+            flow = Flow(fetcher, sandbox.extract, config, archive)
+            outcome = await flow.ingest(asked.request, asked.verbatim, last)
+        return messages(outcome, asked.request, asked.verbatim, config)
 
     return Concurrent(
         decode=partial(decode_request, config),
         work=answer,
         window=config.ingest_window,
-        session=lambda: opened(backends, sandbox),
+        session=lambda: opened(backends, sandbox, past),
     )
 
 
-def decode_request(config: Config, record: Record) -> tuple[IngestRequest, dict[str, Any]]:
+def decode_request(config: Config, record: Record) -> Asked:
     """A request; a back end that it names exists and is allowed. InvalidMessage says what is wrong."""
     request, verbatim = wire.decode_request(record.value)
     backend = request.fetch_backend or config.fetch_backend
@@ -77,13 +91,14 @@ def decode_request(config: Config, record: Record) -> tuple[IngestRequest, dict[
     # Whoever may write requests may not thereby read this machine's files.
     if backend != config.fetch_backend and backend.partition(":")[0] not in config.fetch_backends:
         raise InvalidMessage(f"fetch_backend: {backend!r} is not allowed here (SANDCRAWLER_FETCH_BACKENDS)")
-    return request, verbatim
+    replayed = any(name == REPLAYED for name, _ in record.headers)
+    return Asked(request, verbatim, None if replayed else record.timestamp)
 
 
 @asynccontextmanager
-async def opened(backends: Backends, sandbox: Sandbox) -> AsyncIterator[None]:
+async def opened(backends: Backends, sandbox: Sandbox, past: AbstractAsyncContextManager[Any]) -> AsyncIterator[None]:
     """What an ingest worker's documents share, open for as long as the worker runs."""
-    async with backends, sandbox:
+    async with backends, sandbox, past:
         yield
 
 

@@ -12,6 +12,8 @@ from sandcrawler.persist.tables import BY_NAME, TABLES
 
 SQL = "\n".join(path.read_text("utf-8") for path in sorted(shared("sql/migrations").glob("*.sql")))
 CREATED = dict(re.findall(r"^CREATE TABLE (\w+) \(\n(.*?)^\);", SQL, re.MULTILINE | re.DOTALL))
+for added_to, column in re.findall(r"^ALTER TABLE (\w+) ADD COLUMN (.*);$", SQL, re.MULTILINE):
+    CREATED[added_to] += f"    {column}\n"
 COLUMN = re.compile(r"^    ([a-z]\w*) +([A-Z]\w*)(.*?),?$", re.MULTILINE)
 TYPES = {
     "TEXT": "text",

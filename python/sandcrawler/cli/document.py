@@ -1,6 +1,7 @@
 """Commands for one document, without a broker: `ingest` fetches it, `extract` reads a file."""
 
 import asyncio
+import time
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -41,6 +42,9 @@ def ingest(
             "wayback-then-live, warc:PATH|URL"
         ),
     ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Fetch it whole, whatever is known (SANDCRAWLER_INGEST_KNOWN=always)")
+    ] = False,
 ) -> None:
     """Fetch one URL, read it, print the result as JSON. No broker, database or bucket is needed.
 
@@ -52,7 +56,7 @@ def ingest(
     if not url.strip():
         raise ConfigurationError("URL: it is empty; give the link to fetch")
     writable(body_out, out and out / "result.json")
-    request = IngestRequest(ingest_type=kind.value, base_url=wire.clean_text(url))
+    request = IngestRequest(ingest_type=kind.value, base_url=wire.clean_text(url), force_recrawl=force or None)
     folder = warc or (out / "warc" if out else None)
     given = {"warc": str(folder) if folder else None, "fetch_backend": backend}
     config = load(**{name: value for name, value in given.items() if value is not None})
@@ -70,12 +74,17 @@ async def _answer(request, config: Config):  # type: ignore[no-untyped-def]
     from sandcrawler.fetch.backends import Backends  # noqa: PLC0415
     from sandcrawler.ingest.archive import Archive  # noqa: PLC0415
     from sandcrawler.ingest.flow import Flow  # noqa: PLC0415
+    from sandcrawler.ingest.known import known  # noqa: PLC0415
     from sandcrawler.ingest.sandbox import Sandbox  # noqa: PLC0415
+    from sandcrawler.persist.known import open_past  # noqa: PLC0415
     from sandcrawler.persist.warcs import open_store  # noqa: PLC0415
 
     verbatim = request.model_dump(mode="json", exclude_none=True)
+    async with open_past(config, "command") as past:
+        last = await known(past, request, time.time())
     async with Backends(config) as backends, backends.fetcher() as fetcher, Sandbox(config) as sandbox:
-        return await Flow(fetcher, sandbox.extract, config, Archive(open_store(config))).ingest(request, verbatim)
+        flow = Flow(fetcher, sandbox.extract, config, Archive(open_store(config)))
+        return await flow.ingest(request, verbatim, last)
 
 
 def extract(

@@ -6,6 +6,8 @@ sandcrawler_fetch_seconds{phase}                turn: waiting until the host may
                                                 connections; head: from the turn to the answer's head, connecting
                                                 included; body: from there to the body's end
 sandcrawler_robots_total{answer}                robots.txt: rules, none, denied, silent, exempt
+sandcrawler_fetch_conditions_total{answer}      requests with If-None-Match or If-Modified-Since: not-modified, answered
+                                                (in full, or with a fault), again (asked once more without)
 """
 
 import re
@@ -24,6 +26,7 @@ SECONDS = Histogram(
     buckets=(0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 100, 300),
 )
 ROBOTS = Counter("sandcrawler_robots", "Look-ups of robots.txt", ["answer"])
+CONDITIONS = Counter("sandcrawler_fetch_conditions", "Requests on condition that something has changed", ["answer"])
 TURN, DNS, CONNECT, TLS, HEAD, BODY = (
     SECONDS.labels(phase) for phase in ("turn", "dns", "connect", "tls", "head", "body")
 )

@@ -16,8 +16,9 @@ from sandcrawler import __version__
 from sandcrawler.config import Config
 from sandcrawler.errors import Unavailable
 from sandcrawler.fetch.base import Exchange
-from sandcrawler.fetch.warcfile import Member, WarcFile
-from sandcrawler.model import Capture
+from sandcrawler.fetch.revisit import RevisitingWarcFile, answers_condition
+from sandcrawler.fetch.warcfile import Member
+from sandcrawler.model import Capture, CdxRow
 
 IN_MEMORY = 1 << 18  # of one body
 # The settings that tell how a capture came about; no address, name or key is among them.
@@ -53,9 +54,11 @@ class Recording:
     def __init__(self, config: Config) -> None:
         self.revisits = False
         """Whether payloads that are there already become revisit records: the document itself stands in full."""
+        self.known: CdxRow | None = None
+        """The capture that the document is asked for on condition of."""
         self._config = config
         self._room = config.warc_bytes
-        self._warc: WarcFile | None = None
+        self._warc: RevisitingWarcFile | None = None
         self._members: dict[tuple[str, datetime], Member] = {}
         self._ended: deque[tuple[SpooledTake, bool]] = deque()
         self._writing: asyncio.Task[None] | None = None
@@ -112,8 +115,12 @@ class Recording:
 
     def _add(self, take: "SpooledTake", revisits: bool) -> None:
         if self._warc is None:
-            self._warc = WarcFile(cast(BinaryIO, tempfile.TemporaryFile()), warcinfo(self._config))  # noqa: SIM115
+            file = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115
+            self._warc = RevisitingWarcFile(file, warcinfo(self._config))
         exchange = take.exchange
+        if self.known and answers_condition(exchange, self.known):
+            self._warc.add_unchanged(exchange, self.known)
+            return
         member = self._warc.add(exchange, cast(BinaryIO, take.body), take.truncated, revisits=revisits)
         self._members[exchange.url, exchange.when] = member
 

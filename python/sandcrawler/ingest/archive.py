@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import BinaryIO, Protocol
 
 from sandcrawler.config import Config
+from sandcrawler.fetch.condition import unchanged
 from sandcrawler.fetch.recording import Recording
 from sandcrawler.ingest.outcome import Outcome
 from sandcrawler.model import Capture, CdxRow
@@ -20,6 +21,10 @@ class Store(Protocol):
 
     def put(self, cdx: CdxRow, file: BinaryIO) -> str:
         """Keep the file; its path."""
+        ...
+
+    def put_revisit(self, cdx: CdxRow, moment: str, file: BinaryIO) -> str:
+        """Keep a file that says that this capture still held at a moment (14 digits); its path."""
         ...
 
 
@@ -47,6 +52,9 @@ class Archive:
         if self.store is None or recording is None or cdx is None or capture is None:
             return outcome
         file = await recording.file()
+        if file is not None and unchanged(capture):  # kept beside the capture that it refers to; its row stays
+            await asyncio.to_thread(self.store.put_revisit, cdx, f"{capture.when:%Y%m%d%H%M%S}", file)
+            return outcome
         member = recording.member(capture)
         if file is None or member is None:  # nothing was asked for on the web: it came from an archive
             return outcome

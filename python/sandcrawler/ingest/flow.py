@@ -1,7 +1,8 @@
 """The whole story of one request: fetch, read, follow what leads to a better document, gather its parts, conclude.
 
     request ─► fetch ─► sniff ─► extract (child) ─┬─► Follow: fetch that (within the hop limit)
-                                                  └─► verdict ─► sub-resources ─► WARC ─► result and body, together
+                 │                                └─► verdict ─► sub-resources ─► WARC ─► result and body, together
+                 └► 304: the known result again
 
 The web's faults end here as a status. What is raised from here is a fault of ours or of the world.
 """
@@ -16,14 +17,26 @@ from sandcrawler.extract.refresh import refreshed
 from sandcrawler.extract.sniff import file_meta
 from sandcrawler.fetch.allowance import allowed, waited
 from sandcrawler.fetch.base import Fetcher, Session
+from sandcrawler.fetch.condition import get, unchanged
 from sandcrawler.fetch.recording import Recording
 from sandcrawler.fetch.resources import Bounds, capture_resources
 from sandcrawler.fetch.target import location
 from sandcrawler.ingest.archive import NO_ARCHIVE, Archive
 from sandcrawler.ingest.base import HTML_TYPES, Kind
 from sandcrawler.ingest.kinds import KINDS
+from sandcrawler.ingest.known import condition, told
 from sandcrawler.ingest.outcome import Findings, Outcome, Trail, conclude, merge
-from sandcrawler.model import Capture, Extracted, FileMeta, Follow, IngestRequest, NextHop, Page, WantedResource
+from sandcrawler.model import (
+    Capture,
+    Extracted,
+    FileMeta,
+    Follow,
+    IngestRequest,
+    IngestWebResult,
+    NextHop,
+    Page,
+    WantedResource,
+)
 from sandcrawler.status import KEPT, WALLS, Scope, Status, verdict
 
 # The longest base_url that a row can be keyed by, in UTF-8 bytes.
@@ -45,20 +58,25 @@ class Flow:
     config: Config
     archive: Archive = NO_ARCHIVE
 
-    async def ingest(self, request: IngestRequest, verbatim: dict[str, Any]) -> Outcome:
+    async def ingest(
+        self, request: IngestRequest, verbatim: dict[str, Any], known: IngestWebResult | None = None
+    ) -> Outcome:
         """Answer one request, whatever happens on the web, within the limit on its own time.
 
+        `known`: the link's last hit; only what has changed since is fetched and published again.
         Waiting for an extraction child, or for room for a large body, is time that its neighbours take.
         """
-        kind, trail = KINDS[request.ingest_type], Trail([request.base_url])
+        kind, trail = KINDS[request.ingest_type], Trail([request.base_url], known=known)
         limit = self.config.ingest_seconds
         async with self.archive.recording(self.config) as recording:
             try:
                 async with allowed(limit):
+                    if recording and known:
+                        recording.known = known.cdx
                     found = await self._pursue(kind, request.base_url, trail, recording)
             except TimeoutError:
                 found = Findings(Status.TIMEOUT, f"not done after {limit:g} s")
-            outcome = conclude(kind, verbatim, trail, found, self.config.message_bytes)
+            outcome = told(conclude(kind, verbatim, trail, found, self.config.message_bytes), known)
             return await self.archive.keep(recording, outcome, trail.capture)
 
     async def _pursue(self, kind: Kind, url: str, trail: Trail, recording: Recording | None) -> Findings:
@@ -93,8 +111,10 @@ class Flow:
 
     async def _document(self, kind: Kind, session: Session, url: str, deadline: float, trail: Trail) -> Findings:
         """Fetch one document and read it."""
-        capture = await session.get(url, deadline)
+        capture = await get(session, condition(trail.known), url, deadline)
         trail.add(capture)
+        if unchanged(capture):
+            return Findings(capture.status, known=trail.known)
         if not capture.body:
             return refresh(capture, None) or Findings(capture.status, capture.error_message)
         content_type = capture.header("content-type")

@@ -40,6 +40,8 @@ class Trail:
     next_hops: list[NextHop] = field(default_factory=list)
     capture: Capture | None = None
     landing: Biblio | None = None
+    known: IngestWebResult | None = None
+    """What is known of the link from before."""
 
     def add(self, capture: Capture) -> None:
         """Append a capture's hops; a hop that repeats the one before it is one hop. The body is not kept."""
@@ -59,6 +61,8 @@ class Findings:
     extracted: Extracted | None = None
     resources: Sequence[WebResource | WantedResource] | None = None
     missing: Sequence[MissingResource] = ()
+    known: IngestWebResult | None = None
+    """The result that still holds, where the server says that nothing has changed; it tells all the rest."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +106,8 @@ def _without_body(found: Findings, extracted: Extracted, size: int, limit: int) 
 
 def describe(request: dict[str, Any] | None, trail: Trail, found: Findings) -> IngestWebResult:
     """All that was found as one result."""
+    if found.known is not None:
+        return _again(found.known, request, trail)
     extracted, capture = found.extracted, trail.capture
     message = found.error_message or (extracted and extracted.error_message) or None
     hiding = extracted is not None and extracted.scope in HIDING
@@ -109,7 +115,7 @@ def describe(request: dict[str, Any] | None, trail: Trail, found: Findings) -> I
     return IngestWebResult(
         status=found.status,
         hit=found.status is Status.SUCCESS,
-        timestamp=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+        timestamp=_now(),
         error_message=message[:ERROR_MESSAGE_CHARS] if message else None,
         hops=tuple(trail.hops) or None,
         request=request,
@@ -127,6 +133,22 @@ def describe(request: dict[str, Any] | None, trail: Trail, found: Findings) -> I
         xml_meta=extracted.xml_meta if extracted else None,
         pdf_meta=extracted.pdf_meta if extracted else None,
     )
+
+
+def _again(known: IngestWebResult, request: dict[str, Any] | None, trail: Trail) -> IngestWebResult:
+    """A known result as of today: its document and capture, the way there of today."""
+    today = {
+        "timestamp": _now(),
+        "request": request,
+        "hops": tuple(trail.hops) or None,
+        "extract_next_hop": tuple(trail.next_hops) or None,
+        "html_biblio": merge(trail.landing, known.html_biblio),
+    }
+    return known.model_copy(update=today)
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def _terminal(capture: Capture, file_meta: FileMeta | None) -> Terminal:

@@ -4,6 +4,7 @@ Three clocks guard it: connecting; the server's own clocks on statements and loc
 socket when nothing comes back at all (a stopped server, a cut network), since neither TCP nor libpq would notice.
 """
 
+import math
 import os
 import socket
 import threading
@@ -68,15 +69,15 @@ ADVICE: Mapping[type[SandcrawlerError], str] = {
 }
 
 
-def connect(url: str | None) -> Connection:
-    """A connection in autocommit mode, with all time limits set."""
+def connect(url: str | None, seconds: float | None = None) -> Connection:
+    """A connection in autocommit mode, with all time limits set: to `seconds` where given, in place of the usual."""
     if not url:
         raise ConfigurationError("SANDCRAWLER_POSTGRES_URL is not set: name a database, or start one: sandcrawler up")
     try:
         connection = psycopg.connect(
             url,
             autocommit=True,
-            connect_timeout=CONNECT_SECONDS,
+            connect_timeout=math.ceil(seconds or CONNECT_SECONDS),
             keepalives=1,
             keepalives_idle=10,
             keepalives_interval=5,
@@ -84,8 +85,8 @@ def connect(url: str | None) -> Connection:
             tcp_user_timeout=30_000,
             application_name="sandcrawler",
         )
-        connection.execute(f"SET statement_timeout = '{STATEMENT_SECONDS}s'")
-        connection.execute(f"SET lock_timeout = '{LOCK_SECONDS}s'")
+        connection.execute(f"SET statement_timeout = {round(1000 * (seconds or STATEMENT_SECONDS))}")
+        connection.execute(f"SET lock_timeout = {round(1000 * (seconds or LOCK_SECONDS))}")
     except psycopg.ProgrammingError as error:
         # The library's words repeat the address, password and all.
         raise ConfigurationError("SANDCRAWLER_POSTGRES_URL is no postgresql://user:password@host:port/name") from error

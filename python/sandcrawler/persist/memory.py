@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from sandcrawler import names
+from sandcrawler.model import IngestWebResult
 from sandcrawler.persist.bodies import Blob
 from sandcrawler.persist.results import Arrival
+from sandcrawler.persist.retold import META, retold
 from sandcrawler.persist.rows import rows
 from sandcrawler.persist.tables import BY_NAME, TABLES, Row, Table, stays
 
@@ -42,6 +44,35 @@ class MemoryTables:
             }
             for _, row in sorted(self.held[name].items())
         ]
+
+
+class MemoryPast:
+    """What is known of links, from tables in memory; see `known`."""
+
+    def __init__(self, tables: MemoryTables) -> None:
+        self.tables = tables
+
+    async def last_hit(self, ingest_type: str, base_url: str) -> IngestWebResult | None:
+        result = self._row(names.Table.INGEST_FILE_RESULT, ingest_type=ingest_type, base_url=base_url)
+        if result is None:
+            return None
+        sha1hex = result["terminal_sha1hex"]
+        meta = self._row(META[ingest_type][0], sha1hex=sha1hex)
+        same = {"url": result["terminal_url"], "sha1hex": sha1hex}
+        if meta is None or self._row(names.Table.CDX, **same, updated=meta["updated"]) is None:
+            return None
+        return retold(
+            {
+                names.Table.INGEST_FILE_RESULT: result,
+                names.Table.CDX: self._row(names.Table.CDX, **same, datetime=result["terminal_dt"]),
+                names.Table.FILE_META: self._row(names.Table.FILE_META, sha1hex=sha1hex),
+                META[ingest_type][0]: meta,
+            }
+        )
+
+    def _row(self, name: names.Table, **wanted: Any) -> Row | None:
+        found = (row for row in self.tables.rows(name) if all(row[column] == wanted[column] for column in wanted))
+        return next(found, None)
 
 
 class MemoryBlobs:

@@ -78,6 +78,7 @@ def _ingest_file_result(arrival: Arrival, skipped: list[str]) -> Row | None:
         "updated": arrival.updated,
         "hit": result.hit,
         "status": result.status.value,
+        "platform": result.platform or None,
     }
     if terminal is not None:
         row["terminal_url"] = _fit(terminal.terminal_url, URL_BYTES, "skip-huge-url", skipped)
@@ -136,6 +137,8 @@ def _html_meta(arrival: Arrival, _: list[str]) -> Row | None:
         biblio=_json(plain.get("html_biblio")),
         resources=_json(plain.get("html_resources")),
         resources_missing=_json(plain.get("html_resources_missing")),
+        agent=(body.agent or None) if body else None,
+        resources_filtered=result.html_resources_filtered,
     )
 
 

@@ -68,6 +68,7 @@ TABLES: tuple[Table, ...] = (
             "terminal_dt": "text",
             "terminal_status_code": "int4",
             "terminal_sha1hex": "text",
+            "platform": "text",
         },
     ),
     Table(
@@ -114,6 +115,8 @@ TABLES: tuple[Table, ...] = (
             "biblio": "jsonb",
             "resources": "jsonb",
             "resources_missing": "jsonb",
+            "agent": "text",
+            "resources_filtered": "int4",
         },
     ),
     Table(

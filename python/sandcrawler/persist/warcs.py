@@ -35,6 +35,10 @@ class Store(Protocol):
         """The file is kept when this returns; its path, as `warc_path` tells it. Unavailable: not now."""
         ...
 
+    def put_revisit(self, cdx: CdxRow, moment: str, file: BinaryIO) -> str:
+        """The same for a file that has no copy of this capture's bytes, only that they held at a moment (14 digits)."""
+        ...
+
 
 def open_store(config: Config) -> Store | None:
     """The store that the setting `warc` names."""
@@ -44,8 +48,16 @@ def open_store(config: Config) -> Store | None:
 
 def suffixes(cdx: CdxRow) -> tuple[str, str]:
     """The end of the file's name, and what it is where that file is another capture's."""
-    url = hashlib.sha1(cdx.url.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()[:8]
-    return ".warc.gz", f".{cdx.datetime}-{url}.warc.gz"
+    return ".warc.gz", f".{cdx.datetime}-{_short(cdx.url)}.warc.gz"
+
+
+def revisit_suffix(cdx: CdxRow, moment: str) -> str:
+    """The end of the name of a file without the document's bytes, which must not stand where those are looked for."""
+    return f".{moment}-{_short(cdx.url)}.revisit.warc.gz"
+
+
+def _short(url: str) -> str:
+    return hashlib.sha1(url.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()[:8]
 
 
 class BucketStore:
@@ -62,6 +74,12 @@ class BucketStore:
                 return first
             self._written(other, file, only_new=False)
             return other
+
+    def put_revisit(self, cdx: CdxRow, moment: str, file: BinaryIO) -> str:
+        key = names.blob_key(Folder.WARC, cdx.sha1hex, revisit_suffix(cdx, moment))
+        with blobs.faults(self.config):
+            self._written(key, file, only_new=False)
+        return key
 
     def _exists(self, key: str) -> bool:
         """Not every gateway knows conditional writes, so it is asked first."""
@@ -104,10 +122,18 @@ class FolderStore:
         self.folder = folder.absolute()
 
     def put(self, cdx: CdxRow, file: BinaryIO) -> str:
-        first, other = (
-            self.folder / names.blob_key(Folder.WARC, cdx.sha1hex, suffix).removeprefix(f"{Folder.WARC}/")
-            for suffix in suffixes(cdx)
-        )
+        first, other = (self._path(cdx, suffix) for suffix in suffixes(cdx))
+        return self._put(first, other, file)
+
+    def put_revisit(self, cdx: CdxRow, moment: str, file: BinaryIO) -> str:
+        path = self._path(cdx, revisit_suffix(cdx, moment))
+        return self._put(path, path, file)
+
+    def _path(self, cdx: CdxRow, suffix: str) -> Path:
+        return self.folder / names.blob_key(Folder.WARC, cdx.sha1hex, suffix).removeprefix(f"{Folder.WARC}/")
+
+    def _put(self, first: Path, other: Path, file: BinaryIO) -> str:
+        """Keep a file as `first`, or as `other` where that is taken."""
         try:
             first.parent.mkdir(parents=True, exist_ok=True)
             with tempfile.NamedTemporaryFile(dir=first.parent, prefix=".", suffix=".part") as part:
