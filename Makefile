@@ -19,8 +19,10 @@ test: $(VENV)/ready ## All tests, on the real Kafka, PostgreSQL and SeaweedFS
 test-fast: $(VENV)/ready ## The tests that need no server
 	@cd python && ../$(BIN)/python -m pytest -m "not stack and not machine"
 
-lint: $(VENV)/ready ## ruff and mypy --strict
+lint: $(VENV)/ready ## ruff, mypy --strict, yamllint and ansible-lint
 	@cd python && ../$(BIN)/ruff check . && ../$(BIN)/ruff format --check . && ../$(BIN)/mypy
+	@$(BIN)/yamllint --strict .
+	@cd ansible && PATH="$(CURDIR)/$(BIN):$$PATH" ansible-lint --quiet
 
 format: $(VENV)/ready ## Format the code
 	@cd python && ../$(BIN)/ruff format . && ../$(BIN)/ruff check --fix .
