@@ -1,6 +1,7 @@
 """`sandcrawler export …`: what is persisted, for fatcat and for analysts."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -48,37 +49,31 @@ def fatcat(
     say(f"{count} entities")
 
 
-@app.command()
-def csv(
-    folder: Folder,
-    table: Tables = None,
-    status: Statuses = None,
-    kind: Kinds = None,
-    since: Since = None,
-    until: Until = None,
-) -> None:
-    """Write tables as CSV files with a header. JSON columns are JSON text."""
-    _tables("csv", folder, table, _selection(status, kind, since, until))
+def _tables(form: str) -> Callable[..., None]:
+    """The command that writes tables in one form."""
+
+    def write(
+        folder: Folder,
+        table: Tables = None,
+        status: Statuses = None,
+        kind: Kinds = None,
+        since: Since = None,
+        until: Until = None,
+    ) -> None:
+        from sandcrawler.export.tables import export  # noqa: PLC0415
+
+        selection = _selection(status, kind, since, until)
+        for path, count in export(load(), folder, form, selection, table or ()).items():
+            put({"file": str(path), "rows": count})
+
+    return write
 
 
-@app.command()
-def parquet(
-    folder: Folder,
-    table: Tables = None,
-    status: Statuses = None,
-    kind: Kinds = None,
-    since: Since = None,
-    until: Until = None,
-) -> None:
-    """Write tables as Parquet files with typed columns. Needs the extra `export`."""
-    _tables("parquet", folder, table, _selection(status, kind, since, until))
-
-
-def _tables(form: str, folder: Path, tables: list[str] | None, selection: "Selection") -> None:
-    from sandcrawler.export.tables import export  # noqa: PLC0415
-
-    for path, count in export(load(), folder, form, selection, tables or ()).items():
-        put({"file": str(path), "rows": count})
+for name, about in (
+    ("csv", "Write tables as CSV files with a header. JSON columns are JSON text."),
+    ("parquet", "Write tables as Parquet files with typed columns. Needs the extra `export`."),
+):
+    app.command(name, help=about)(_tables(name))
 
 
 def _selection(status: list[str] | None, kind: list[Type] | None, since: str | None, until: str | None) -> "Selection":

@@ -27,9 +27,9 @@ def export(config: Config, folder: Path, form: str, selection: Selection, only: 
         if name not in known:
             raise ConfigurationError(f"--table: there is no table {name!r}; the tables are {', '.join(known)}")
     write = WRITERS[form]
-    folder.mkdir(parents=True, exist_ok=True)
     written = {}
     with reading(config.postgres_url) as connection:
+        folder.mkdir(parents=True, exist_ok=True)
         for table in [known[name] for name in only] or TABLES:
             path = folder / f"{table.name}.{form}"
             with _whole(path) as new:

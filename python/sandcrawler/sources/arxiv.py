@@ -11,20 +11,29 @@ import io
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from sandcrawler import wire
 from sandcrawler.extract import identifiers
 from sandcrawler.sources.fields import mappings, text
 from sandcrawler.sources.requests import BadRow, Numbered, Request, request
-from sandcrawler.sources.rows import json_rows, text_rows
+from sandcrawler.sources.rows import json_rows, lines, loaded
+from sandcrawler.sources.values import looks_like_values
 
 NAME = "arxiv"
 FORMS: Mapping[str, str] = {"pdf": "https://arxiv.org/pdf/{}", "html": "https://arxiv.org/html/{}"}
 
 
 def rows(stream: io.BufferedReader) -> Iterator[Numbered]:
-    """Records, or identifiers, by how the file begins."""
-    return (
-        json_rows(stream) if stream.peek(64).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[") else text_rows(stream)
-    )
+    """Records, or identifiers: each line by how it begins, so that one that is broken says nothing of the others."""
+    if looks_like_values(stream.peek(4096)):
+        yield from json_rows(stream)
+        return
+    for number, line in lines(stream):
+        if isinstance(line, BadRow):
+            yield number, line
+        elif line.lstrip().startswith(b"{"):
+            yield number, loaded(line)
+        elif not line.startswith(b"#"):
+            yield number, wire.clean_text(line.decode("utf-8", "replace").strip())
 
 
 def drafts(record: dict[str, Any] | str) -> Iterator[Request]:

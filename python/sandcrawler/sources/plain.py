@@ -21,7 +21,8 @@ from sandcrawler.errors import ConfigurationError
 from sandcrawler.model import IngestRequest
 from sandcrawler.sources.fields import mapping, text
 from sandcrawler.sources.requests import ID_BYTES, BadRow, Numbered, Request, ext_ids, web_url
-from sandcrawler.sources.rows import json_lines, table_rows, text_rows
+from sandcrawler.sources.rows import json_lines, text_rows
+from sandcrawler.sources.tables import table_rows
 from sandcrawler.sources.values import looks_like_values, values
 
 NAME = "list"
@@ -100,14 +101,20 @@ def by_name(file: str) -> str | None:
 
 
 def guess(head: bytes) -> str:
-    """The form of a list by its first line. A line that begins as a URL is one: URLs may have commas."""
-    first = head.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")[0].strip().lower()
+    """The form of a list by its first line. A line that begins as a URL is one: URLs may have commas.
+
+    JSON lines are known by their second one too: the first may be broken.
+    """
+    first, _, rest = head.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")
+    first = first.strip().lower()
     if first.startswith((b"{", b"[")):
+        return "jsonl"
+    if first.startswith((b"http:", b"https:", b"#")):
+        return "tsv" if b"\t" in first else "lines"
+    if rest.lstrip().startswith(b'{"'):
         return "jsonl"
     if b"\t" in first:
         return "tsv"
-    if first.startswith((b"http:", b"https:", b"#")):
-        return "lines"
     return "csv" if b"," in first or first.decode("utf-8", "replace").strip('"') in COLUMNS else "lines"
 
 

@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from sandcrawler.sources.requests import BadRow, Numbered, Request, ext_ids, request
-from sandcrawler.sources.rows import table_rows
+from sandcrawler.sources.tables import table_rows
 
 NAME = "pmc"
 FORMS: Mapping[str, str] = {

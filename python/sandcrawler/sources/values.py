@@ -88,10 +88,13 @@ class _Window:
 
 
 def values(stream: io.BufferedReader) -> Iterator[Numbered]:
-    """The objects of a document, each with the number of the line where it begins."""
-    window = _Window(stream)
+    """The objects of a document, each with the number of the line where it begins, and which one of that line it is."""
+    window, last, place = _Window(stream), 0, 1
     while window.skip():
-        yield window.line(), _next(window)
+        line = window.line()
+        place = place + 1 if line == last else 1
+        last = line
+        yield (line if place == 1 else f"{line}, value {place}"), _next(window)
     window.fail()
 
 

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from sandcrawler.cli import app
 from sandcrawler.config import Config
-from sandcrawler.errors import ConfigurationError
+from sandcrawler.errors import ConfigurationError, Unavailable
 from sandcrawler.export import fatcat
 from sandcrawler.export.selection import Selection, moment
 from sandcrawler.persist import migrations, results
@@ -74,3 +74,19 @@ def test_files_of_a_real_database(
         assert json.loads(done.stdout) == {"file": str(tmp_path / f"html_meta.{form}"), "rows": 1}
     done = CliRunner().invoke(app, ["export", "fatcat"])
     assert json.loads(done.stdout)["original_url"] == "https://journal.example.org/articles/1"
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+@pytest.mark.parametrize(
+    ("url", "error"), [(None, ConfigurationError), ("postgresql://x:y@127.0.0.1:9/none", Unavailable)]
+)
+def test_without_a_database_there_is_no_folder(
+    form: str, url: str | None, error: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("SANDCRAWLER_POSTGRES_URL", raising=False)
+    if url:
+        monkeypatch.setenv("SANDCRAWLER_POSTGRES_URL", url)
+    done = CliRunner().invoke(app, ["export", form, "out/tables"])
+    assert isinstance(done.exception, error)
+    assert list(tmp_path.iterdir()) == []

@@ -172,6 +172,13 @@ def test_arxiv_identifiers_one_a_line() -> None:
     assert [where for where, _ in bad] == [4]
 
 
+def test_a_broken_line_of_arxivs_dump_says_nothing_of_the_others() -> None:
+    for first in ('"0704.0001", "versions": []}', "\x1f\x8b", '{"id": "0704', "<html>"):
+        found, bad = run("arxiv", f'{first}\n{{"id": "2101.01234"}}\n2101.01235\n'.encode())
+        assert [one["link_source_id"] for one in found] == ["2101.01234"] * 2 + ["2101.01235"] * 2
+        assert [where for where, _ in bad] == [1]
+
+
 @pytest.mark.parametrize(("data", "ids", "line"), [(PMC, ["PMC654"], [3]), (PMC_TEXT, ["PMC654", "PMC655"], [])])
 def test_pmc_lists(data: str, ids: list[str], line: list[int]) -> None:
     found, bad = run("pmc", data.encode())

@@ -113,6 +113,12 @@ def test_bad_rows_by_line() -> None:
     assert (len(found), bad) == (1, [2])
 
 
+@pytest.mark.parametrize("first", ["base_url", '"url": "x"}', "a,b", "a\tb"])
+def test_json_lines_with_a_broken_first_line(first: str) -> None:
+    found, bad = run(f'{first}\n{{"url": "{A}"}}\n')
+    assert ([one["base_url"] for one in found], bad) == ([A], [1])
+
+
 @pytest.mark.parametrize("value", ["1e999", "[[-1e999]]", '{"x": 1e999}'])
 @pytest.mark.parametrize("form", ["%s", "[%s]"])
 def test_numbers_beyond_all_readers_are_bad(value: str, form: str) -> None:

@@ -23,8 +23,9 @@ from sandcrawler.sources import rows as reading
 from sandcrawler.sources import streams
 from sandcrawler.sources import values as splitting
 from sandcrawler.sources.requests import BadRow
-from sandcrawler.sources.rows import csv_rows, json_rows, text_rows, whole
+from sandcrawler.sources.rows import json_rows, text_rows, whole
 from sandcrawler.sources.streams import decoded, opened
+from sandcrawler.sources.tables import csv_rows
 
 LINES = b'{"a": 1}\n\n{"a": 2}\n'
 
@@ -242,11 +243,15 @@ def test_values_are_as_deep_as_messages(levels: int, good: bool) -> None:
 
 
 def test_numbers_beyond_all_readers_are_bad_in_lists() -> None:
-    assert rows(b'[{"a": 1e999}, {"a": [-1e999]}, {"a": 1e-999}]') == [(1, "bad"), (1, "bad"), (1, {"a": 0.0})]
+    assert rows(b'[{"a": 1e999}, {"a": [-1e999]}, {"a": 1e-999}]') == [
+        (1, "bad"),
+        ("1, value 2", "bad"),
+        ("1, value 3", {"a": 0.0}),
+    ]
 
 
 def test_deep_nesting_is_a_bad_row() -> None:
-    assert rows(b'[{"a":' + b"[" * 100_000 + b"]" * 100_000 + b'},{"a": 2}]') == [(1, "bad"), (1, {"a": 2})]
+    assert rows(b'[{"a":' + b"[" * 100_000 + b"]" * 100_000 + b'},{"a": 2}]') == [(1, "bad"), ("1, value 2", {"a": 2})]
 
 
 @settings(max_examples=200, deadline=None)
@@ -293,42 +298,12 @@ def test_named_pipes_are_read(packed: bytes, tmp_path: Path) -> None:
     writer.join(10)
 
 
-def table(data: bytes) -> list[tuple[int, list[str] | str]]:
-    found = csv_rows(decoded(io.BytesIO(data)), ",")
-    return [(number, "bad" if isinstance(cells, BadRow) else cells) for number, cells in found]
+def places(text: str) -> list[int | str]:
+    return [where for where, _ in json_rows(io.BufferedReader(io.BytesIO(text.encode())))]  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("end", [b"", b"\n"])
-def test_an_open_quote_costs_its_line_only(end: bytes) -> None:
-    assert table(b'a,b\n1,"x\n2,y\n3,z' + end) == [(1, ["a", "b"]), (2, "bad"), (3, ["2", "y"]), (4, ["3", "z"])]
-    assert table(b'1,x\n2,"' + end) == [(1, ["1", "x"]), (2, "bad")]
-    assert table(b'1,"x\n2,"y\n3,""' + end)[-1][0] == 3
-
-
-def test_an_open_quote_is_found_before_the_end() -> None:
-    """The rows behind it are there although one far below closes it, and the numbers go on as they were."""
-    lines = [b"%d,x" % number for number in range(1, 5_001)]
-    lines[9], lines[3_999], lines[4_499] = b'10,"x', b'4000,"a\nb"', b'4500,"x'
-    found = table(b"\n".join(lines))
-    assert [number for number, cells in found if cells == "bad"] == [10, 4501]
-    assert [cells[0] for _, cells in found if cells != "bad"] == [
-        str(number) for number in range(1, 5_001) if number not in {10, 4500}
-    ]
-    assert found[-1] == (5_001, ["5000", "x"])
-
-
-def test_long_cells_are_cells() -> None:
-    assert table(b'1,"' + b"x" * 500_000 + b'"\n2,y\n') == [(1, ["1", "x" * 500_000]), (2, ["2", "y"])]
-
-
-def test_rows_of_a_cut_table() -> None:
-    noise = random.Random(7)
-    lines = [b"%d,%x" % (number, noise.getrandbits(100)) for number in range(1, 1_001)]
-    lines[4] = b'5,"x'
-    found = list(
-        whole(lambda stream: csv_rows(stream, ","), decoded(io.BytesIO(gzip.compress(b"\n".join(lines))[:-200])))
-    )
-    assert isinstance(found[4][1], BadRow)
-    assert isinstance(found[-1][1], BadRow)
-    assert [value[0] for _, value in found[5:-1]] == [str(number) for number in range(6, len(found))]
-    assert len(found) > 950
+def test_records_of_one_line_are_told_apart() -> None:
+    assert places('[{"a": 1}, {"a": broken}, {"a": 3}]') == [1, "1, value 2", "1, value 3"]
+    assert places('[{"a": 1}, {"a": 2},\n{"a": 3}, {"a": 4}]') == [1, "1, value 2", 2, "2, value 2"]
+    assert places('{"message": {"items": [{"a": 1}, 2, {"a": 3}]}}') == [1, "1, record 2", "1, record 3"]
+    assert places('{"a": 1}\n{"a": 2}\n') == [1, 2]

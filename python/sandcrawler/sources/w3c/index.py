@@ -53,16 +53,30 @@ def read_rows(path: Path) -> Iterator[Row]:
 
 
 def parse_rows(text: bytes, place: object) -> Iterator[Row]:
-    """The rows of an index's text; `place` is for the error."""
+    """The rows of an index's text; `place` is for the error, which names the line.
+
+    A bad row rejects the whole: what was found without it might be another publication than what is meant.
+    """
+    text, line = text.removeprefix(b"\xef\xbb\xbf"), 0
     try:
-        if text.lstrip()[:1] == b"{":
-            for line in filter(None, map(bytes.strip, text.splitlines())):
-                yield _row(json.loads(line))
-        else:
-            for value in _usual(text.decode()) or load(text) or []:
-                yield _row({str(key).removeprefix(":"): each for key, each in value.items()})
+        for line, value in _numbered(text):  # noqa: B007  (the error names it)
+            row = json.loads(value) if isinstance(value, bytes) else value
+            yield _row({str(key).removeprefix(":"): each for key, each in row.items()})
     except (ValueError, TypeError, AttributeError, KeyError) as error:
-        raise ConfigurationError(f"{place}: not an index of W3C publications: {error}") from error
+        where = f"{place}:{line}" if line else place
+        reason = f"a row without {error}" if isinstance(error, KeyError) else error
+        raise ConfigurationError(f"{where}: not an index of W3C publications: {reason}") from error
+
+
+def _numbered(text: bytes) -> Iterator[tuple[int, Any]]:
+    """The rows, JSON still as text, each with the number of its line."""
+    if text.lstrip()[:1] == b"{":
+        yield from ((number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip())
+        return
+    values = _usual(text.decode()) or load(text) or []
+    lines = [number for number, line in enumerate(text.splitlines(), 1) if line.startswith(b"- ")]
+    # In a layout of another kind, rows are counted instead.
+    yield from zip(lines if len(lines) == len(values) else range(1, len(values) + 1), values, strict=True)
 
 
 def _usual(text: str) -> list[dict[str, Any]] | None:

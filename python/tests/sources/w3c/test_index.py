@@ -81,6 +81,26 @@ def test_one_malformed_row_rejects_the_whole(tmp_path: Path, text: str) -> None:
     assert not list((tmp_path / "cache").glob("*"))
 
 
+def test_the_malformed_row_is_named_by_its_line(tmp_path: Path) -> None:
+    path, good = tmp_path / "index", '{"id": {"_type": "pubid:w3c:note", "number": "a"}, "file": "a"}\n'
+    for bad in ('{"id": ', '{"id": {"_type": "pubid:w3c:novel", "number": "a"}, "file": "a"}', '{"id": {}}', "[1]"):
+        path.write_text(good + "\n" + bad + "\n" + good)
+        with pytest.raises(ConfigurationError, match=r"index:3: not an index"):
+            list(read_rows(path))
+    lines = dump_rows(ROWS).splitlines()
+    lines[lines.index("    number: '01'")] = "    number: 1"
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(ConfigurationError, match=r"index:2: not an index"):
+        list(read_rows(path))
+
+
+def test_a_byte_order_mark_is_no_row(tmp_path: Path) -> None:
+    text = '{"id": {"_type": "pubid:w3c:note", "number": "a"}, "file": "a"}\n'
+    for form in (text, dump_rows(ROWS)):
+        (tmp_path / "index").write_text("\ufeff" + form)
+        assert list(read_rows(tmp_path / "index"))
+
+
 def test_an_empty_index(tmp_path: Path) -> None:
     (tmp_path / "index").write_text("--- []\n")
     assert len(Index.open(tmp_path / "index", tmp_path)) == 0
