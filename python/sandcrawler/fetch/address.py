@@ -58,6 +58,10 @@ EMBEDDED: tuple[tuple[IPv6Network, int], ...] = (
     (IPv6Network("64:ff9b:1::/48"), 0),
     (IPv6Network("2002::/16"), 80),
 )
+# Names that mean something within one network only (RFC 6761, 6762 with its appendix G, 8375; ICANN's .internal).
+LOCAL_NAMES = (
+    "localhost", "local", "home.arpa", "internal", "intranet", "private", "corp", "home", "lan",
+)  # fmt: skip
 
 
 def refusal(host: str, exempt: Iterable[Network] = ()) -> str | None:
@@ -68,6 +72,16 @@ def refusal(host: str, exempt: Iterable[Network] = ()) -> str | None:
         reason = _reason(found)
         if reason and not any(found.version == network.version and found in network for network in exempt):
             return f"{address} is {reason} (SANDCRAWLER_FETCH_ALLOW_ADDRESSES exempts networks)"
+    return None
+
+
+def local(host: str, exempt: Iterable[Network] = ()) -> str | None:
+    """Why a URL of this host is nobody's business but this network's, and is not told to services elsewhere."""
+    name = host.rstrip(".").lower()
+    if ":" in name or name.replace(".", "").isdigit():  # a URL's host that ends in a number is an address
+        return refusal(name, exempt)
+    if "." not in name or name.endswith(tuple(f".{known}" for known in LOCAL_NAMES)):
+        return f"{name[:256]} is a name of a local network"
     return None
 
 

@@ -70,6 +70,12 @@ class Nothing:
     async def get(self, url: str, deadline: float | None = None) -> Capture:  # noqa: ARG002
         return failure(url, (shown(url),), Refused(Status.NO_CAPTURE, self.reason))
 
+    async def digest(self, url: str, deadline: float | None = None) -> tuple[Capture, None]:
+        return await self.get(url, deadline), None
+
+    def release(self) -> None:
+        pass
+
 
 @dataclass(slots=True)
 class _Held:

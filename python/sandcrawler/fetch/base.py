@@ -10,6 +10,7 @@ from datetime import datetime
 from types import TracebackType
 from typing import Protocol, Self
 
+from sandcrawler.fetch.digest import Digest
 from sandcrawler.model import Capture
 from sandcrawler.status import Status
 
@@ -53,6 +54,14 @@ class Session(Protocol):
 
     async def get(self, url: str, deadline: float | None = None) -> Capture:
         """The URL, followed through HTTP redirects."""
+        ...
+
+    async def digest(self, url: str, deadline: float | None = None) -> tuple[Capture, Digest | None]:
+        """The same, its body not held: the capture has its beginning alone. The digest is the terminal response's."""
+        ...
+
+    def release(self) -> None:
+        """The bodies that were given out are needed no longer."""
         ...
 
 

@@ -4,11 +4,16 @@ A body is needed whole for extraction, and 64 documents of 128 MiB would be 8 Gi
 `FREE_BYTES` first takes from the worker's budget the most that it can become, in one piece: whoever has begun can
 finish, and nobody waits while holding. It gives back what it did not need at its end, and the rest when its document
 asks for something else. A worker's bodies are within its budget and its window times `FREE_BYTES`.
+
+All back ends of a worker share its budget. Nobody waits, for this or anything else that documents hold, with bytes in
+hand: what was held is given back first, else two documents could wait for each other for ever.
 """
 
 import asyncio
 from collections import deque
+from weakref import WeakKeyDictionary
 
+from sandcrawler.config import Config
 from sandcrawler.fetch.allowance import uncounted
 
 FREE_BYTES = 4 << 20
@@ -52,6 +57,14 @@ class Budget:
             if not turn.cancelled():
                 self.free -= size
                 turn.set_result(None)
+
+
+_BUDGETS = WeakKeyDictionary[asyncio.AbstractEventLoop, Budget]()
+
+
+def shared(config: Config) -> Budget:
+    """The budget of the running loop, that is, of the worker."""
+    return _BUDGETS.setdefault(asyncio.get_running_loop(), Budget(config.fetch_bytes_in_flight))
 
 
 class Holding:

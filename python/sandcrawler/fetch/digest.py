@@ -1,18 +1,12 @@
 """What is kept of a sub-resource: its digests and size, and of its bytes as many as are looked at."""
 
-import asyncio
 import hashlib
-from typing import Protocol, runtime_checkable
 
 from sandcrawler.extract.sniff import SNIFFED_BYTES
-from sandcrawler.fetch.base import Session
-from sandcrawler.model import Capture
 
 STYLE_SHEET = "text/css"
 # Longer style sheets are captured, but not searched for what they ask for.
 SHEET_BYTES = 2 << 20
-# Hashing this much takes longer than a switch to a thread.
-LARGE_BODY = 1 << 18
 
 
 class Digest:
@@ -56,30 +50,3 @@ class Digest:
     def forget(self) -> None:
         """The beginning is needed no longer."""
         self._kept.clear()
-
-
-@runtime_checkable
-class Digesting(Protocol):
-    """A session that need not hold a body to hash it."""
-
-    async def digest(self, url: str, deadline: float | None = None) -> tuple[Capture, Digest | None]:
-        """As `get`; the capture's body is the beginning alone. The digest is that of the terminal response."""
-        ...
-
-
-async def digest(session: Session, url: str, deadline: float | None = None) -> tuple[Capture, Digest | None]:
-    """A URL's capture and digest, from a session of either kind."""
-    if isinstance(session, Digesting):
-        return await session.digest(url, deadline)
-    capture = await session.get(url, deadline)
-    return capture, await digested(capture)
-
-
-async def digested(capture: Capture) -> Digest:
-    """The digest of a body that was collected."""
-    taken, body = Digest(capture.header("content-type")), capture.body or b""
-    if len(body) >= LARGE_BODY:
-        await asyncio.to_thread(taken.write, body)
-    else:
-        taken.write(body)
-    return taken

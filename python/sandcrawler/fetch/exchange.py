@@ -6,12 +6,15 @@ it would look for chunks in a body that has none.
 """
 
 import asyncio
+from collections.abc import AsyncGenerator
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 import aiohttp
 
-from sandcrawler.fetch.base import Exchange, Take
+from sandcrawler.fetch import faults
+from sandcrawler.fetch.base import Exchange, Refused, Take
+from sandcrawler.fetch.intake import Incoming
 from sandcrawler.status import Status
 
 if TYPE_CHECKING:
@@ -55,6 +58,25 @@ def exchange(response: aiohttp.ClientResponse, url: str, when: datetime) -> Exch
         request=head(f"{info.method} {info.url.raw_path_qs} HTTP/1.1".encode(), sent),
         response=head(b"HTTP/%d.%d %d %s" % (*version, response.status, reason), got),
     )
+
+
+def incoming(response: aiohttp.ClientResponse) -> Incoming:
+    """The body behind a head; its connection goes unless it is read to its end."""
+    encodings = response.headers.getall("Content-Encoding", [])
+    return Incoming(response.headers.get("Content-Type", ""), encodings, response.content_length, _pieces(response))
+
+
+async def _pieces(response: aiohttp.ClientResponse) -> AsyncGenerator[bytes]:
+    try:
+        async for piece in response.content.iter_any():
+            yield piece
+    except TimeoutError:
+        raise
+    except (aiohttp.ClientError, OSError) as error:
+        raise Refused(Status.TRUNCATED_BODY, f"the body ended early: {faults.text(error)}") from error
+    finally:
+        if not response.content.at_eof():
+            response.close()
 
 
 def truncated(response: aiohttp.ClientResponse, status: Status) -> str | None:

@@ -16,7 +16,8 @@ from typing import Self
 from sandcrawler.config import Config
 from sandcrawler.fetch import live, wayback
 from sandcrawler.fetch.base import Opening, Recorder, Session
-from sandcrawler.fetch.digest import Digest, digest
+from sandcrawler.fetch.budget import FREE_BYTES
+from sandcrawler.fetch.digest import Digest
 from sandcrawler.model import Capture
 from sandcrawler.status import Status
 
@@ -67,6 +68,11 @@ Ask = Callable[[Session, str, float | None], Awaitable[tuple[Capture, Digest | N
 async def collect(session: Session, url: str, deadline: float | None) -> tuple[Capture, Digest | None]:
     """An `Ask` for the whole body."""
     return await session.get(url, deadline), None
+
+
+async def hashed(session: Session, url: str, deadline: float | None) -> tuple[Capture, Digest | None]:
+    """An `Ask` for its digest."""
+    return await session.digest(url, deadline)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,15 +132,23 @@ class FallbackSession:
         return (await self._ask(collect, url, deadline))[0]
 
     async def digest(self, url: str, deadline: float | None = None) -> tuple[Capture, Digest | None]:
-        """The same, its body hashed as it comes where the back end can."""
-        return await self._ask(digest, url, deadline)
+        """The same, its body hashed as it comes."""
+        return await self._ask(hashed, url, deadline)
+
+    def release(self) -> None:
+        """The bodies that were collected are needed no longer."""
+        for _, session in (self._first, self._second):
+            session.release()
 
     async def _ask(self, ask: Ask, url: str, deadline: float | None) -> tuple[Capture, Digest | None]:
         (choice, session), (other_choice, other) = self._first, self._second
         begun, self._begun = self._begun, True
+        self.release()
         capture, taken = await ask(session, url, _part(deadline))
         if not choice.fell(capture):
             return capture, taken
+        session.release()
+        capture = _light(capture)
         answers = [(choice, capture)]
         for asked in dict.fromkeys((url, capture.terminal_url)):
             second, taken = await ask(other, asked, deadline)
@@ -142,8 +156,14 @@ class FallbackSession:
                 if not begun:
                     self._first, self._second = self._second, self._first
                 return second if asked == url else _joined(capture, second), taken
-            answers.append((other_choice, second))
+            other.release()
+            answers.append((other_choice, _light(second)))
         return _told(answers), None
+
+
+def _light(capture: Capture) -> Capture:
+    """An answer that is kept while others are asked for: a large body (of an error page) would be paid by nobody."""
+    return capture if len(capture.body or b"") <= FREE_BYTES else replace(capture, body=None)
 
 
 def _told(answers: Sequence[tuple[Choice, Capture]]) -> Capture:

@@ -17,7 +17,6 @@ import aiohttp
 from sandcrawler.config import Config
 from sandcrawler.fetch import robots
 from sandcrawler.fetch.base import Recorder
-from sandcrawler.fetch.budget import Budget
 from sandcrawler.fetch.client import client
 from sandcrawler.fetch.connect import GuardedConnector, SystemResolver, connector
 from sandcrawler.fetch.gate import Gate
@@ -45,7 +44,6 @@ class Fetcher:
         self.gate = Gate(config, self._robots_txt, clock, watch)
         limits = (config.fetch_host_gap, config.fetch_host_parallel, config.fetch_host_patience)
         self.hosts = Hosts(*limits, clock, sleeper)
-        self.budget = Budget(config.fetch_bytes_in_flight)
         self._connector: GuardedConnector | None = None
         self._resolver: SystemResolver | None = None
         self._sessions = count()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sandcrawler.extract.sniff import sniff
 from sandcrawler.fetch.allowance import waited
 from sandcrawler.fetch.base import Session
-from sandcrawler.fetch.digest import Digest, digest
+from sandcrawler.fetch.digest import Digest
 from sandcrawler.fetch.surt import surt
 from sandcrawler.model import Capture, MissingResource, Page, WantedResource, WebResource
 from sandcrawler.status import Status
@@ -112,7 +112,7 @@ class _Fetch:
     async def outcome(self, url: str, search: Linked) -> _Outcome:
         """The capture without its body, and what was in it; no digest where it is no success."""
         later = None if self.deadline is None else self.deadline + waited() - self.waited
-        capture, taken = await digest(self.session, url, later)
+        capture, taken = await self.session.digest(url, later)
         if taken is None or capture.status is not Status.SUCCESS or capture.body is None:
             return _Outcome(_bare(capture))
         content_type, sheet = capture.header("content-type"), taken.sheet

@@ -10,8 +10,9 @@ import asyncio
 import hashlib
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from types import TracebackType
 from typing import Self
 from weakref import WeakKeyDictionary
@@ -22,14 +23,16 @@ from yarl import URL
 
 from sandcrawler.config import Config
 from sandcrawler.fetch import faults
+from sandcrawler.fetch.allowance import allowed
 from sandcrawler.fetch.base import Refused
 from sandcrawler.fetch.client import client
 from sandcrawler.fetch.connect import GuardedConnector, SystemResolver, connector
+from sandcrawler.fetch.digest import Digest
+from sandcrawler.fetch.exchange import incoming
 from sandcrawler.fetch.governor import retry_after
 from sandcrawler.fetch.hosts import CoolingDown, Hosts
-from sandcrawler.fetch.judgement import decoder
+from sandcrawler.fetch.intake import Intake
 from sandcrawler.fetch.target import ANY_PORT, Target, read
-from sandcrawler.status import Status
 
 ATTEMPTS = 3
 PASSING_CODES = frozenset({500, 502, 504})
@@ -54,23 +57,25 @@ class Passing(Unanswered):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One request; `form` is posted as an HTML form where it is given. `cap`: decoded bytes of the answer."""
+    """One request; `form` is posted as an HTML form where it is given."""
 
     url: str
-    cap: int
     form: Mapping[str, str] | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`body`: codings undone; `sha1` and `size` are of the bytes as they came. `fault`: why the body is not whole."""
+    """`body`: codings undone, or its beginning where it was hashed (`digest`); `sha1` is of the bytes as they came.
+
+    `fault`: why the body is not whole.
+    """
 
     code: int
     headers: tuple[tuple[str, str], ...]
     body: bytes = b""
     sha1: bytes = b""
-    size: int = 0
+    digest: Digest | None = None
     fault: Refused | None = None
 
     def header(self, name: str) -> str:
@@ -117,23 +122,31 @@ class Service:
             await self._connector.close()
             await self._resolver.close()
 
-    async def ask(self, question: Question, deadline: float | None = None) -> Answer:
+    async def addresses(self, host: str) -> list[str]:
+        """What a name is from here. OSError (TimeoutError is one): nothing."""
+        if self._resolver is None:
+            raise RuntimeError("a Service is used as an async context manager")
+        async with asyncio.timeout(self._config.fetch_connect_seconds):
+            return [each["host"] for each in await self._resolver.resolve(host)]
+
+    async def ask(self, question: Question, intake: Intake, deadline: float | None = None) -> Answer:
         """The answer, whatever its HTTP status. Unanswered; Refused where the URL cannot be asked at all."""
         target = read(question.url, more_ports=ANY_PORT)  # the operator names the archive, and its port
         attempts = 1 if question.form is not None else ATTEMPTS
         async for attempt in stamina.retry_context(on=Passing, attempts=attempts, timeout=None, wait_initial=1):
             with attempt:
-                return await self._once(target, question, deadline)
+                return await self._once(target, question, intake, deadline)
         raise AssertionError("stamina tries at least once")
 
-    async def _once(self, target: Target, question: Question, deadline: float | None) -> Answer:
+    async def _once(self, target: Target, question: Question, intake: Intake, deadline: float | None) -> Answer:
         if self._hosts is None:
             raise RuntimeError("a Service is used as an async context manager")
+        intake.release()
         try:
             async with self._hosts.turn(target.host, deadline) as host:
                 try:
-                    async with asyncio.timeout(self._config.fetch_wayback_seconds):
-                        answer = await self._exchange(target, question)
+                    async with allowed(self._config.fetch_wayback_seconds):
+                        answer = await self._exchange(target, question, intake)
                 except faults.CAUGHT as error:
                     if isinstance(error, faults.SILENCE):
                         host.missed()
@@ -149,7 +162,7 @@ class Service:
             raise Passing(f"HTTP {answer.code} from {target.host}")
         return answer
 
-    async def _exchange(self, target: Target, question: Question) -> Answer:
+    async def _exchange(self, target: Target, question: Question, intake: Intake) -> Answer:
         if self._http is None:
             raise RuntimeError("a Service is used as an async context manager")
         method = "GET" if question.form is None else "POST"
@@ -158,29 +171,30 @@ class Service:
             method, url, data=question.form, headers=question.headers, allow_redirects=False
         ) as response:
             headers = tuple((k.decode("latin-1"), v.decode("latin-1")) for k, v in response.raw_headers)
-            return await _read(response, Answer(response.status, headers), question.cap)
+            return await _read(response, Answer(response.status, headers), intake)
 
 
-async def _read(response: aiohttp.ClientResponse, head: Answer, cap: int) -> Answer:
+@dataclass
+class _Wire:
+    """A `Take` that hashes the bytes as they come."""
+
+    sha1: "hashlib._Hash" = field(default_factory=partial(hashlib.sha1, usedforsecurity=False))
+
+    def feed(self, piece: bytes) -> None:
+        self.sha1.update(piece)
+
+    def end(self, truncated: str | None = None) -> None:
+        """Nothing is left to do."""
+
+
+async def _read(response: aiohttp.ClientResponse, head: Answer, intake: Intake) -> Answer:
     """The answer with its body. What is wrong with the body is told, and not raised: the head may still be wanted."""
-    declared = response.headers.getall("Content-Encoding", [])
     original = [word for word in (head.header(f"{ORIGINAL}content-encoding").strip().lower(),) if word in CERTAIN]
-    body, digest, size = (
-        decoder(response.content_type, declared or original, cap),
-        hashlib.sha1(usedforsecurity=False),
-        0,
-    )
-    fault = None
-    decoded = b""
+    wire = intake.take = _Wire()
+    body, fault = b"", None
+    coming = incoming(response)
     try:
-        async for piece in response.content.iter_any():
-            digest.update(piece)
-            size += len(piece)
-            body.feed(piece)
-        decoded = body.finish()
+        body = await intake.body(replace(coming, encodings=coming.encodings or original))
     except Refused as refused:
-        response.close()
         fault = refused
-    except aiohttp.ClientPayloadError as error:
-        fault = Refused(Status.TRUNCATED_BODY, f"the body ended early: {faults.text(error)}")
-    return Answer(head.code, head.headers, decoded, digest.digest(), size, fault)
+    return replace(head, body=body, sha1=wire.sha1.digest(), digest=intake.digest, fault=fault)

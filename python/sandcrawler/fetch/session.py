@@ -3,6 +3,7 @@
 gate ─► the host's turn ─► request ─► head: throttled? redirect? ─► body, bounded ─► judged
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -13,8 +14,8 @@ from yarl import URL
 from sandcrawler.fetch import exchange, faults, metrics, robots
 from sandcrawler.fetch.allowance import allowed
 from sandcrawler.fetch.base import Recorder, Refused
-from sandcrawler.fetch.budget import Holding
-from sandcrawler.fetch.digest import Digest
+from sandcrawler.fetch.bodies import BodySession
+from sandcrawler.fetch.condition import NOT_MODIFIED, UNASKED, Condition, unchanged
 from sandcrawler.fetch.governor import retry_after
 from sandcrawler.fetch.hops import REDIRECTS, follow
 from sandcrawler.fetch.hosts import CoolingDown, Host
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from sandcrawler.fetch.live import Fetcher
 
 
-class Session:
+class Session(BodySession):
     """One document's fetches; `order` is its place among the worker's documents."""
 
     def __init__(
@@ -39,74 +40,71 @@ class Session:
         recorder: Recorder | None,
         part: int | None,
     ) -> None:
-        self._part = part
+        super().__init__(fetcher.config, part)
         self._order = order
         self._recorder = recorder
         self._fetcher = fetcher
         self._http = http
-        self._held: list[Holding] = []
 
-    async def get(self, url: str, deadline: float | None = None) -> Capture:
-        """The URL, followed through redirects; `deadline` on the fetcher's clock. Never raises for the web's faults.
+    async def fetch(self, url: str, deadline: float | None, intake: Intake) -> Capture:
+        """See `BodySession.fetch`."""
+        return await self._follow(url, deadline, intake)
 
-        Who asks for another URL has done with the bodies before it: the worker's budget counts them no longer.
-        """
-        self.release()
-        intake = self._collecting()
-        try:
-            return await self._get(url, deadline, intake)
-        finally:
-            self._held += [intake.holding] if intake.holding else []
+    async def get_unless(self, condition: Condition, url: str, deadline: float | None = None) -> Capture:
+        """As `get`, the request of the condition's URL sent with it."""
+        with self.collecting() as intake:
+            return await self._follow(url, deadline, intake, condition)
 
-    async def digest(self, url: str, deadline: float | None = None) -> tuple[Capture, Digest | None]:
-        """The same, its body hashed as it comes: the capture holds its beginning alone."""
-        self.release()
-        intake = Intake(self._fetcher.config.fetch_body_bytes)
-        return await self._get(url, deadline, intake), intake.digest
-
-    def release(self) -> None:
-        """The bodies that were collected are needed no longer."""
-        while self._held:
-            self._held.pop().release()
-
-    def _collecting(self) -> Intake:
-        cap = self._part or self._fetcher.config.fetch_body_bytes
-        return Intake(cap, Holding(self._fetcher.budget), part=self._part is not None)
-
-    async def _get(self, url: str, deadline: float | None, intake: Intake) -> Capture:
+    async def _follow(
+        self, url: str, deadline: float | None, intake: Intake, condition: Condition | None = None
+    ) -> Capture:
         config = self._fetcher.config
 
         async def ask(target: Target) -> Capture:
             rules = await self._fetcher.gate.enter(target, deadline, self._order)
             if isinstance(rules, Capture):
                 return self._noted(target, rules)
+            if condition is not None and condition.url == target.url:
+                sent = await self._exchange(target, deadline, rules.delay, intake, condition.headers)
+                if (answer := condition.judged(sent, self._fetcher.watch)) is not None:
+                    return self._noted(target, answer)
             return self._noted(target, await self._exchange(target, deadline, rules.delay, intake))
 
         return await follow(ask, self._cookies, url, config.fetch_redirects, config.fetch_allow_ports)
 
     async def robots_txt(self, url: str) -> Capture:
         """A site's rules, followed through their own redirects."""
-        fetcher, deadline, intake = self._fetcher, self._fetcher.clock() + robots.ASK_SECONDS, self._collecting()
+        fetcher, deadline = self._fetcher, self._fetcher.clock() + robots.ASK_SECONDS
 
         async def ask(target: Target) -> Capture:
             listed = fetcher.gate.listed(target)
             return self._noted(target, listed or await self._exchange(target, deadline, None, intake))
 
-        return await follow(ask, self._cookies, url, robots.REDIRECTS, fetcher.config.fetch_allow_ports)
+        with self.collecting() as intake:
+            return await follow(ask, self._cookies, url, robots.REDIRECTS, fetcher.config.fetch_allow_ports)
 
     def _noted(self, target: Target, capture: Capture) -> Capture:
         metrics.answered(target.host, capture)
         if self._fetcher.watch:
             to = capture.header("location") if capture.status_code in REDIRECTS else None
-            said = capture.error_message or (f"to {to}" if to else f"{len(capture.body or b'')} bytes")
+            size = "not modified" if unchanged(capture) else f"{len(capture.body or b'')} bytes"
+            said = capture.error_message or (f"to {to}" if to else size)
             self._fetcher.watch("*", f"{'redirect' if to else capture.status}: {said}")
         return capture
 
     def _cookies(self, target: Target) -> str:
         return self._http.cookie_jar.filter_cookies(URL(target.url, encoded=True)).output(header="", sep=";")
 
-    async def _exchange(self, target: Target, deadline: float | None, gap: float | None, intake: Intake) -> Capture:
-        """One request: its response, or why there is none."""
+    async def _exchange(
+        self,
+        target: Target,
+        deadline: float | None,
+        gap: float | None,
+        intake: Intake,
+        more: Mapping[str, str] | None = None,
+    ) -> Capture:
+        """One request, with `more` headers: its response, or why there is none."""
+        intake.release()
         asked = self._fetcher.clock()
         nothing = Capture(target.url, Status.CONNECT_ERROR, (target.url,), datetime.now(UTC), target.url)
         try:
@@ -114,7 +112,7 @@ class Session:
                 self._waited(host, self._fetcher.clock() - asked)
                 try:
                     async with allowed(None if deadline is None else deadline - self._fetcher.clock()):
-                        return await self._request(target, host, intake)
+                        return await self._request(target, host, intake, more)
                 except faults.CAUGHT as error:
                     if isinstance(error, faults.SILENCE):
                         host.missed()
@@ -129,9 +127,9 @@ class Session:
         if self._fetcher.watch:
             self._fetcher.watch("*", f"{host.name}: its turn came after {seconds:.3f} s, gap {host.pacer.gap:g} s")
 
-    async def _request(self, target: Target, host: Host, intake: Intake) -> Capture:
-        start = self._fetcher.clock()
-        async with self._http.get(URL(target.url, encoded=True), allow_redirects=False) as response:
+    async def _request(self, target: Target, host: Host, intake: Intake, more: Mapping[str, str] | None) -> Capture:
+        start, url = self._fetcher.clock(), URL(target.url, encoded=True)
+        async with self._http.get(url, headers=more, allow_redirects=False) as response:
             metrics.HEAD.observe(self._fetcher.clock() - start)
             answer = Capture(
                 url=target.url,
@@ -161,6 +159,8 @@ class Session:
         if response.status in REDIRECTS:
             await exchange.drain(response, intake.take)
             return answer
+        if response.status == NOT_MODIFIED:  # without a body, whatever its headers say
+            return replace(answer, error_message=UNASKED)
         try:
             return judged(answer, await self._body(response, intake))
         except Refused as refused:
@@ -172,7 +172,7 @@ class Session:
 
     async def _body(self, response: aiohttp.ClientResponse, intake: Intake) -> bytes:
         start = self._fetcher.clock()
-        body = await intake.body(response)
+        body = await intake.body(exchange.incoming(response))
         seconds = self._fetcher.clock() - start
         metrics.BODY.observe(seconds)
         if self._fetcher.watch:

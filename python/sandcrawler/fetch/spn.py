@@ -4,13 +4,13 @@
 
 What the page consists of was saved with it, so later URLs of a document are looked up near its moment; only what the
 archive does not have is saved too, a few URLs of a document at most. URLs that would not be fetched from here (an
-operator's list, a private address) are not told to others either.
+operator's list, a private address or a name that leads to one) are not told to others either: what is submitted to a
+public service is public.
 """
 
 import asyncio
-import re
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -19,10 +19,14 @@ from typing import Self
 
 from sandcrawler.config import Config
 from sandcrawler.fetch import wayback
-from sandcrawler.fetch.address import refusal
+from sandcrawler.fetch.address import local, refusal
+from sandcrawler.fetch.allowance import allowed
 from sandcrawler.fetch.base import Recorder, Refused
+from sandcrawler.fetch.bodies import BodySession
+from sandcrawler.fetch.faults import text
 from sandcrawler.fetch.hops import failure
 from sandcrawler.fetch.hosts import AsyncSleeper
+from sandcrawler.fetch.intake import Intake
 from sandcrawler.fetch.pacing import Clock
 from sandcrawler.fetch.spnapi import POLL_SECONDS, NotSaved, SavePageNow
 from sandcrawler.fetch.target import Target, read, shown
@@ -31,18 +35,26 @@ from sandcrawler.status import Status
 
 LOOK_UPS = 20  # a new capture comes into the index a little later
 SUBMISSIONS = 4  # of one document
+# What a name is from here; OSError: nothing.
+Addresses = Callable[[str], Awaitable[Sequence[str]]]
 
 
 class SpnFetcher:
     """One account's captures. Use as an async context manager."""
 
     def __init__(
-        self, config: Config, _: str = "", clock: Clock = time.monotonic, sleeper: AsyncSleeper = asyncio.sleep
+        self,
+        config: Config,
+        _: str = "",
+        clock: Clock = time.monotonic,
+        sleeper: AsyncSleeper = asyncio.sleep,
+        addresses: Addresses | None = None,
     ) -> None:
         """ConfigurationError: there are no keys, or the address is none."""
         self.config, self.sleeper = config, sleeper
         self.archive = wayback.WaybackFetcher(config)
         self.api = SavePageNow(config, self.archive.service, clock, sleeper)
+        self._addresses = addresses or self.archive.service.addresses
 
     async def __aenter__(self) -> Self:
         await self.archive.__aenter__()
@@ -56,38 +68,54 @@ class SpnFetcher:
     @asynccontextmanager
     async def session(self, recorder: Recorder | None = None) -> AsyncIterator["Session"]:  # noqa: ARG002
         """A session for one document. Nothing is recorded: it is in an archive then."""
-        yield Session(self)
+        session = Session(self)
+        try:
+            yield session
+        finally:
+            session.release()
 
-    def target(self, url: str) -> Target:
-        """The URL as it may be handed to others. Refused: what would not be fetched from here is not told there."""
+    async def target(self, url: str) -> Target:
+        """The URL as it may be handed to others. Refused: what would not be fetched from here is not told there.
+
+        Networks that are exempt from the address guard are local all the same. A name that leads nowhere from here
+        could not be captured from there either.
+        """
         target = read(url, more_ports=self.config.fetch_allow_ports)
         self.archive.check(target)
-        if re.fullmatch(r"[\d.]+|.*:.*", target.host) and (reason := refusal(target.host, ())):
-            raise Refused(Status.BLOCKED_ADDRESS, reason)
+        try:
+            reasons = [local(target.host)] if local(target.host) else await self._reasons(target.host)
+        except OSError as error:
+            raise Refused(Status.DNS_ERROR, f"{target.host}: {text(error)}") from error
+        if any(reasons):
+            raise Refused(Status.BLOCKED_ADDRESS, "; ".join(dict.fromkeys(filter(None, reasons))))
         return target
 
+    async def _reasons(self, host: str) -> list[str | None]:
+        return [refusal(address) for address in await self._addresses(host)]
 
-class Session:
+
+class Session(BodySession):
     """One document's captures, all near the moment of the first."""
 
     def __init__(self, fetcher: SpnFetcher) -> None:
+        super().__init__(fetcher.config)
         self._fetcher = fetcher
         self._near: wayback.Session | None = None
         self._submitted = 0
 
-    async def get(self, url: str, deadline: float | None = None) -> Capture:
+    async def fetch(self, url: str, deadline: float | None, intake: Intake) -> Capture:
         """The URL as Save Page Now captured it, followed through the redirects that it captured."""
         if self._near is not None:
-            capture = await self._near.get(url, deadline)
+            capture = await self._near.fetch(url, deadline, intake)
             if capture.status is not Status.NO_CAPTURE or self._submitted >= SUBMISSIONS:
                 return capture
         self._submitted += 1
         refused: Refused | NotSaved
         try:
-            async with asyncio.timeout(None if deadline is None else deadline - time.monotonic()):
-                target = self._fetcher.target(url)
+            async with allowed(None if deadline is None else deadline - time.monotonic()):
+                target = await self._fetcher.target(url)
                 moment, before = await self._fetcher.api.save(target.url, deadline)
-                return await self._saved(target, moment, before, deadline)
+                return await self._saved(target, (moment, before), deadline, intake)
         except TimeoutError:
             refused = Refused(Status.TIMEOUT, "Save Page Now was not done in time")
         except (Refused, NotSaved) as error:
@@ -95,13 +123,15 @@ class Session:
         capture = failure(url, (shown(url),), Refused(refused.status, str(refused)))
         return replace(capture, retry_at=getattr(refused, "retry_at", None))
 
-    async def _saved(self, target: Target, moment: datetime, before: timedelta, deadline: float | None) -> Capture:
+    async def _saved(
+        self, target: Target, saved: tuple[datetime, timedelta], deadline: float | None, intake: Intake
+    ) -> Capture:
         """What was saved, as soon as the archive's index has it. NotSaved: it does not come."""
-        archive = self._fetcher.archive
+        archive, (moment, before) = self._fetcher.archive, saved
         for number in range(LOOK_UPS):
             if number:
                 await self._fetcher.sleeper(POLL_SECONDS)
-            capture = await wayback.Session(archive, moment, moment - before).get(target.url, deadline)
+            capture = await wayback.Session(archive, moment, moment - before).fetch(target.url, deadline, intake)
             if capture.status is not Status.NO_CAPTURE:
                 self._near = self._near or wayback.Session(archive, moment)
                 return capture

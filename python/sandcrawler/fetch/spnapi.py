@@ -18,6 +18,7 @@ from sandcrawler.config import Config
 from sandcrawler.errors import ConfigurationError
 from sandcrawler.fetch.base import Refused
 from sandcrawler.fetch.hosts import AsyncSleeper
+from sandcrawler.fetch.intake import Intake
 from sandcrawler.fetch.pacing import Clock
 from sandcrawler.fetch.service import Question, Service, Unanswered
 from sandcrawler.fetch.target import ANY_PORT, read
@@ -94,7 +95,7 @@ class SavePageNow:
             raise self._later(f"Save Page Now asked to wait for another {left:.0f} s", left)
         within = self._config.fetch_spn_within
         form = {"url": url, **OPTIONS} | ({"if_not_archived_within": within} if within else {})
-        said = await self._ask(Question(self._config.fetch_spn_url, ANSWER_BYTES, form, self._headers), deadline)
+        said = await self._ask(Question(self._config.fetch_spn_url, form, self._headers), deadline)
         job = said.get("job_id")
         if not isinstance(job, str) or not JOB.fullmatch(job):
             if _word(said) == SAVED_TODAY:
@@ -106,7 +107,7 @@ class SavePageNow:
         """The moment of the capture that a job makes."""
         url = f"{self._config.fetch_spn_url.rstrip('/')}/status/{job}"
         for _ in range(ceil(self._config.fetch_spn_seconds / POLL_SECONDS)):
-            said = await self._ask(Question(url, ANSWER_BYTES, None, self._headers), deadline)
+            said = await self._ask(Question(url, None, self._headers), deadline)
             if said.get("status") == "success":
                 try:
                     return instant(str(said.get("timestamp")))
@@ -120,7 +121,7 @@ class SavePageNow:
     async def _ask(self, question: Question, deadline: float | None) -> dict[str, Any]:
         """An answer of the API, which is a JSON object whatever its HTTP status."""
         try:
-            answer = await self._service.ask(question, deadline)
+            answer = await self._service.ask(question, Intake(ANSWER_BYTES), deadline)
         except Unanswered as fault:
             status = Status.SPN2_BACKOFF if fault.retry_at else Status.SPN2_ERROR
             raise NotSaved(status, f"Save Page Now: {fault}", fault.retry_at) from fault

@@ -8,8 +8,8 @@ A file on the web is copied to a temporary file first, through the address guard
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,10 +17,13 @@ from types import TracebackType
 from typing import IO, Self
 
 from sandcrawler.config import Config
+from sandcrawler.fetch.allowance import allowed
 from sandcrawler.fetch.base import Recorder, Refused
+from sandcrawler.fetch.bodies import BodySession
 from sandcrawler.fetch.download import downloaded
 from sandcrawler.fetch.hops import REDIRECTS, follow
-from sandcrawler.fetch.judgement import decoder, judged, of_code
+from sandcrawler.fetch.intake import Incoming, Intake
+from sandcrawler.fetch.judgement import judged, of_code
 from sandcrawler.fetch.target import ANY_PORT, Target
 from sandcrawler.fetch.warcindex import Entry, WarcIndex
 from sandcrawler.fetch.warcrecord import Damaged, HttpHead, Record, opened
@@ -67,61 +70,66 @@ class WarcFetcher:
         """A session for one document. Nothing is recorded: it is in a WARC already."""
         if self._index is None:
             raise RuntimeError("a WarcFetcher is used as an async context manager")
-        yield Session(self.config, self._index, self.place)
+        session = Session(self.config, self._index, self.place)
+        try:
+            yield session
+        finally:
+            session.release()
 
     def _forget(self) -> None:
         if self._copy:
             self._copy.close()
 
 
-class Session:
+class Session(BodySession):
     """Answers from one index; there is nothing that one document could leave behind for the next."""
 
     def __init__(self, config: Config, index: WarcIndex, place: str) -> None:
+        super().__init__(config)
         self._config = config
         self._index = index
         self._place = place
 
-    async def get(self, url: str, deadline: float | None = None) -> Capture:
+    async def fetch(self, url: str, deadline: float | None, intake: Intake) -> Capture:
         """The URL, followed through redirects that the file holds."""
 
         async def ask(target: Target) -> Capture:
             try:
-                async with asyncio.timeout(None if deadline is None else deadline - time.monotonic()):
-                    return await asyncio.to_thread(self._answer, target)
+                async with allowed(None if deadline is None else deadline - time.monotonic()):
+                    return await self._answer(target, intake)
             except TimeoutError:
                 return _nothing(target, Status.TIMEOUT, "the file was not read in time")
 
         return await follow(ask, lambda _: "", url, self._config.fetch_redirects, ANY_PORT)
 
-    def _answer(self, target: Target) -> Capture:
-        entry = self._index.best(target.url)
+    async def _answer(self, target: Target, intake: Intake) -> Capture:
+        entry = await asyncio.to_thread(self._index.best, target.url)
         if entry is None:
             return _nothing(target, Status.NO_CAPTURE, f"{self._place} has no capture of it")
         answer = replace(_nothing(target, Status.WAYBACK_CONTENT_ERROR, ""), when=_moment(entry.moment))
         try:
-            return self._read(entry, answer)
+            return await self._read(entry, answer, intake)
         except Refused as refused:
             return replace(answer, status=refused.status, error_message=str(refused))
         except (Damaged, OSError, EOFError, ValueError) as error:
             return replace(answer, error_message=f"{self._place}, byte {entry.start}: {error}"[:800])
 
-    def _read(self, entry: Entry, answer: Capture) -> Capture:
+    async def _read(self, entry: Entry, answer: Capture, intake: Intake) -> Capture:
         """The capture of an entry; a revisit's head stays its own, its body is that of the first capture."""
         if entry.kind != "revisit":
-            return self._capture(entry, answer, None)
-        first = self._index.first(entry)
+            return await self._capture(entry, answer, None, intake)
+        first = await asyncio.to_thread(self._index.first, entry)
         if first is None:
             return replace(answer, status=Status.NO_CAPTURE, error_message="what the revisit refers to is not there")
         own = None
         if entry.code != NOT_MODIFIED:
-            with opened(self._index.path, entry.start) as revisit:
-                own = revisit.head()
-        return self._capture(first, answer, own)
+            async with reading(self._index.path, entry.start) as revisit:
+                own = await asyncio.to_thread(revisit.head)
+        return await self._capture(first, answer, own, intake)
 
-    def _capture(self, entry: Entry, answer: Capture, own: HttpHead | None) -> Capture:
-        with opened(self._index.path, entry.start) as record:
-            stored = record.head()
+    async def _capture(self, entry: Entry, answer: Capture, own: HttpHead | None, intake: Intake) -> Capture:
+        async with reading(self._index.path, entry.start) as record:
+            stored = await asyncio.to_thread(record.head)
             shown = own or stored
             answer = replace(
                 answer,
@@ -134,26 +142,36 @@ class Session:
             if shown.code in REDIRECTS:
                 return answer
             try:
-                return judged(answer, self._body(record, stored))
+                return judged(answer, await intake.body(_incoming(record, stored, intake.cap)))
             except Refused as refused:
                 return replace(answer, status=refused.status, error_message=str(refused))
 
-    def _body(self, record: Record, head: HttpHead) -> bytes:
-        """The body, content codings undone. Refused as for a live response; Damaged."""
-        cap = self._config.fetch_body_bytes
-        if record.size > cap + OVERHEAD:
-            raise Refused(Status.BODY_TOO_LARGE, f"more than {cap} bytes")
-        content_type = head.header("content-type").partition(";")[0].strip().lower()
-        body, size = decoder(content_type, head.all("content-encoding"), cap), 0
-        for piece in record.body(head):
-            size += len(piece)
-            body.feed(piece)
-        if record.truncated:
-            raise Refused(Status.TRUNCATED_BODY, f"the record was cut when it was made: {record.truncated}")
-        length = head.header("content-length")
-        if length.isascii() and length.isdigit() and size < int(length):
-            raise Refused(Status.TRUNCATED_BODY, f"{size} of {length} bytes were recorded")
-        return body.finish()
+
+@asynccontextmanager
+async def reading(path: Path, offset: int) -> AsyncIterator[Record]:
+    """`opened`, the file read in a thread."""
+    with ExitStack() as stack:
+        yield await asyncio.to_thread(stack.enter_context, opened(path, offset))
+
+
+def _incoming(record: Record, head: HttpHead, cap: int) -> Incoming:
+    """A record's body; its pieces raise Damaged, too."""
+    encodings = head.all("content-encoding")
+    return Incoming(head.header("content-type"), encodings, record.size, _pieces(record, head, cap))
+
+
+async def _pieces(record: Record, head: HttpHead, cap: int) -> AsyncGenerator[bytes]:
+    if record.size > cap + OVERHEAD:
+        raise Refused(Status.BODY_TOO_LARGE, f"more than {cap} bytes")
+    pieces, size = record.body(head), 0
+    while (piece := await asyncio.to_thread(next, pieces, None)) is not None:
+        size += len(piece)
+        yield piece
+    if record.truncated:
+        raise Refused(Status.TRUNCATED_BODY, f"the record was cut when it was made: {record.truncated}")
+    length = head.header("content-length")
+    if length.isascii() and length.isdigit() and size < int(length):
+        raise Refused(Status.TRUNCATED_BODY, f"{size} of {length} bytes were recorded")
 
 
 def _nothing(target: Target, status: Status, message: str) -> Capture:

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from sandcrawler.fetch.budget import FREE_BYTES, Budget, Holding
+from sandcrawler.fetch.budget import FREE_BYTES, Budget, Holding, shared
 from sandcrawler.fetch.live import Fetcher
 from sandcrawler.status import Status
 
@@ -90,18 +90,19 @@ def test_large_documents_wait_for_each_other_and_that_is_not_their_time(coding: 
         async with Web(pages) as web:
             settings = web.config(fetch_bytes_in_flight=3 * FREE_BYTES, fetch_body_bytes=3 * FREE_BYTES)
             async with Fetcher(settings) as fetcher:
+                budget = shared(settings)
                 at_once: list[int] = []
 
                 async def one(url: str) -> Status:
                     async with fetcher.session() as session:
                         capture = await session.get(url, time.monotonic() + 1)
-                        at_once.append(fetcher.budget.free)
+                        at_once.append(budget.free)
                         await asyncio.sleep(0.6)
                         return capture.status
 
                 assert await asyncio.gather(*map(one, pages)) == [Status.SUCCESS] * 4
-                assert set(at_once) == {fetcher.budget.size - len(LARGE)}
-                assert fetcher.budget.free == fetcher.budget.size
+                assert set(at_once) == {budget.size - len(LARGE)}
+                assert budget.free == budget.size
 
     run(work())
 
@@ -112,13 +113,14 @@ def test_the_next_document_of_a_session_and_a_failure_give_back_what_was_held() 
 
     async def work() -> None:
         async with Web(pages) as web, Fetcher(web.config()) as fetcher:
+            budget = shared(fetcher.config)
             async with fetcher.session() as session:
                 await session.get(f"{SITE}/a")
-                assert fetcher.budget.free == fetcher.budget.size - len(LARGE)
+                assert budget.free == budget.size - len(LARGE)
                 await session.get(f"{SITE}/b")
-                assert fetcher.budget.free == fetcher.budget.size
+                assert budget.free == budget.size
                 assert (await session.get(f"{SITE}/cut")).status is Status.TRUNCATED_BODY
-            assert fetcher.budget.free == fetcher.budget.size
+            assert budget.free == budget.size
 
     run(work())
 

@@ -11,7 +11,7 @@ from aiohttp import web
 from sandcrawler.config import Config
 from sandcrawler.errors import ConfigurationError
 from sandcrawler.fetch.backends import open_fetcher
-from sandcrawler.fetch.spn import LOOK_UPS, SUBMISSIONS, SpnFetcher
+from sandcrawler.fetch.spn import LOOK_UPS, SUBMISSIONS, Addresses, SpnFetcher
 from sandcrawler.fetch.spnapi import WAITS
 from sandcrawler.model import Capture
 from sandcrawler.status import Status
@@ -25,12 +25,24 @@ async def at_once(_: float) -> None:
     await asyncio.sleep(0)
 
 
-def saved(archive: Archive, *urls: str, documents: int = 1, seconds: float = 20, **more: Any) -> list[Capture]:
+async def public(_: str) -> list[str]:
+    """Every name leads to the public internet."""
+    return ["8.8.8.8", "2606:4700::1111"]
+
+
+def saved(
+    archive: Archive,
+    *urls: str,
+    documents: int = 1,
+    seconds: float = 20,
+    looks_up: Addresses = public,
+    **more: Any,
+) -> list[Capture]:
     """URLs, one after another, of each of so many documents."""
 
     async def work() -> list[Capture]:
         captures = []
-        async with archive, SpnFetcher(archive.config(**more), sleeper=at_once) as fetcher:
+        async with archive, SpnFetcher(archive.config(**more), sleeper=at_once, addresses=looks_up) as fetcher:
             for _ in range(documents):
                 async with fetcher.session() as session:
                     captures += [await session.get(url, time.monotonic() + seconds) for url in urls]
@@ -169,7 +181,7 @@ def test_a_job_is_waited_for_within_bounds() -> None:
 def test_the_document_s_time_limit_ends_it() -> None:
     async def work() -> Capture:
         archive = Archive(script={"status": [{"status": "pending"}] * 99})
-        async with archive, SpnFetcher(archive.config()) as fetcher, fetcher.session() as session:
+        async with archive, SpnFetcher(archive.config(), addresses=public) as fetcher, fetcher.session() as session:
             return await session.get(URL, time.monotonic() + 0.5)
 
     start = time.monotonic()
@@ -199,6 +211,41 @@ def test_what_is_not_fetched_from_here_is_not_told_to_others(url: str, status: S
     archive = Archive()
     assert saved(archive, url)[0].status is status
     assert not archive.asked
+
+
+@pytest.mark.parametrize(
+    "addresses", [["10.1.2.3"], ["8.8.8.8", "192.168.0.7"], ["::ffff:127.0.0.1"], ["fd00::1"], ["127.0.0.1"]]
+)
+def test_a_name_that_is_private_from_here_is_not_told_to_others(addresses: list[str]) -> None:
+    """Not even where the operator has exempted the network: it may be fetched, and is nobody else's business."""
+
+    async def private(_: str) -> list[str]:
+        return addresses
+
+    archive = Archive(new={URL: PAGE})
+    [capture] = saved(archive, URL, looks_up=private, fetch_allow_addresses="127.0.0.0/8,10.0.0.0/8")
+    assert capture.status is Status.BLOCKED_ADDRESS
+    assert not archive.asked
+
+
+@pytest.mark.parametrize("error", [OSError("no such name"), TimeoutError("too slow")])
+def test_a_name_that_leads_nowhere_is_not_told(error: OSError) -> None:
+    async def nowhere(_: str) -> list[str]:
+        raise error
+
+    archive = Archive(new={URL: PAGE})
+    [capture] = saved(archive, URL, looks_up=nowhere)
+    assert capture.status is Status.DNS_ERROR
+    assert not archive.asked
+
+
+def test_names_are_looked_up_by_the_system() -> None:
+    async def work() -> Capture:
+        archive = Archive(new={URL: PAGE})
+        async with archive, SpnFetcher(archive.config()) as fetcher, fetcher.session() as session:
+            return await session.get("http://nowhere.invalid/", time.monotonic() + 20)
+
+    assert asyncio.run(work()).status is Status.DNS_ERROR
 
 
 def test_user_names_are_not_told() -> None:

@@ -13,7 +13,8 @@ from aiohttp import web
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandcrawler.fetch.wayback import WaybackFetcher, unwrapped
+from sandcrawler.fetch.wayback import WaybackFetcher
+from sandcrawler.fetch.waybackreplay import unwrapped
 from sandcrawler.model import Capture
 from sandcrawler.status import Status
 from tests.fetch.savepage import HEADER, Archive, Saved

@@ -11,6 +11,7 @@ import pytest
 
 from sandcrawler.config import Config
 from sandcrawler.fetch.base import Recorder
+from sandcrawler.fetch.digest import Digest
 from sandcrawler.ingest.flow import Flow
 from sandcrawler.ingest.outcome import Outcome
 from sandcrawler.model import Biblio, Capture, Extracted, Follow, HtmlBody, IngestRequest, Page, WantedResource
@@ -54,6 +55,15 @@ class ScriptedWeb:
         self.asked.append(url)
         await asyncio.sleep(self.seconds)
         return self.answers[url]
+
+    async def digest(self, url: str, deadline: float | None = None) -> tuple[Capture, Digest]:
+        capture = await self.get(url, deadline)
+        digest = Digest(capture.header("content-type"))
+        digest.write(capture.body or b"")
+        return capture, digest
+
+    def release(self) -> None:
+        """Nothing is held."""
 
 
 def ingest(
