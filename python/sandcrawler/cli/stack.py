@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.live import Live
@@ -13,7 +13,9 @@ from rich.table import Table
 
 from sandcrawler.cli.screen import console, masked, put, say
 from sandcrawler.config import PREFIX, data_dir
-from sandcrawler.stack.base import Report
+
+if TYPE_CHECKING:  # the extra `stack` is not there on a worker's host
+    from sandcrawler.stack.base import Report
 
 Folder = Annotated[
     Path | None,
@@ -69,7 +71,7 @@ def show(directory: Path | None) -> bool:
 
 
 @contextmanager
-def progress() -> Iterator[Report]:
+def progress() -> "Iterator[Report]":
     """A line for each server that changes in place; off a terminal, a line for each thing that is begun."""
     now: dict[str, str] = {}
     if not console.is_terminal:

@@ -4,6 +4,11 @@
 stack's folder remembers; `process`, `ports` and `jars` are what they all stand on.
 """
 
-from sandcrawler.stack.local import Addresses, Row, down, ps, running, up
+from sandcrawler.errors import ConfigurationError
+
+try:
+    from sandcrawler.stack.local import Addresses, Row, down, ps, running, up
+except ModuleNotFoundError as error:
+    raise ConfigurationError(f"the local stack needs {error.name}: pip install 'sandcrawler[stack]'") from error
 
 __all__ = ["Addresses", "Row", "down", "ps", "running", "up"]
