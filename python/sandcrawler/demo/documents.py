@@ -9,7 +9,7 @@ test wants; where the server is told so, each copy also has bytes, and so a hash
 """
 
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import PurePosixPath
@@ -70,6 +70,12 @@ class Answer(Row):
         """The same answer with other bytes: a comment at its end names the copy. What is no markup stays as it is."""
         markup = self.body and "ml" in (self.type or "")
         return self.model_copy(update={"body": self.body + f"<!-- copy {copy} -->".encode()}) if markup else self
+
+    def unless(self, sent: Mapping[str, str]) -> "Answer":
+        """What a request with these headers gets: 304 where it has this version (its ETag, its Last-Modified)."""
+        named = {"ETag": sent.get("If-None-Match"), "Last-Modified": sent.get("If-Modified-Since")}
+        held = {name: value for name, value in self.headers.items() if value == named.get(name)}
+        return Answer(url=self.url, status=304, headers=held) if held and self.status == 200 else self
 
     def sent_headers(self) -> dict[str, str]:
         """The response's headers, as the table gives them."""

@@ -152,6 +152,8 @@ def _handler(
         answer = by_url.get(url)
         if answer and copy and distinct:
             answer = answer.marked(copy)
+        if answer:
+            answer = answer.unless(request.headers)
         if answer is None and request.raw_path == "/robots.txt":
             answer = robots.get(host)
         if answer is None:

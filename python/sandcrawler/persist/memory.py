@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 from sandcrawler import names
 from sandcrawler.model import IngestWebResult
@@ -51,6 +51,12 @@ class MemoryPast:
 
     def __init__(self, tables: MemoryTables) -> None:
         self.tables = tables
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        pass
 
     async def last_hit(self, ingest_type: str, base_url: str) -> IngestWebResult | None:
         result = self._row(names.Table.INGEST_FILE_RESULT, ingest_type=ingest_type, base_url=base_url)
