@@ -3,13 +3,17 @@
 import asyncio
 import gzip
 import time
+from pathlib import Path
 
 import pytest
 
+from sandcrawler.fetch.backends import open_fetcher
 from sandcrawler.fetch.budget import FREE_BYTES, Budget, Holding, shared
 from sandcrawler.fetch.live import Fetcher
 from sandcrawler.status import Status
 
+from .savepage import Archive, Saved
+from .test_warc import written
 from .web import Page, Web, reply, run
 
 SITE = "http://journal.example.org"
@@ -77,6 +81,45 @@ def test_a_body_pays_for_the_most_it_can_become_and_gives_back_the_rest() -> Non
         holding.release()
         holding.release()
         assert budget.free == budget.size
+
+    run(work())
+
+
+@pytest.mark.parametrize("backend", ["live", "wayback", "warc", "live-then-wayback"])
+def test_back_ends_share_the_budget(backend: str, tmp_path: Path) -> None:
+    """Documents of 8 MiB, of which one fits at a time, from each back end and from two together: all are had."""
+    urls = [f"{SITE}/{n}" for n in range(4)]
+    gone = reply(LARGE, 404) if backend == "live-then-wayback" else reply(LARGE)
+
+    async def work() -> None:
+        captures = {url: [Saved("20200101000000", LARGE)] for url in urls}
+        async with Web(dict.fromkeys(urls, gone)) as web, Archive(captures) as archive:
+            config = archive.config(
+                fetch_connect_to=web.config().fetch_connect_to,
+                fetch_bytes_in_flight=2 * FREE_BYTES + 100,
+                fetch_body_bytes=3 * FREE_BYTES,
+            )
+            most = 0
+
+            async def one(url: str) -> Status:
+                nonlocal most
+                async with fetcher.session() as session:
+                    capture = await session.get(url, time.monotonic() + 10)
+                    most = max(most, budget.size - budget.free)
+                    assert capture.body is not None
+                    await asyncio.sleep(0.05)
+                    return capture.status
+
+            name = backend
+            if backend == "warc":
+                html = "200 OK\nContent-Type: text/html"
+                name = f"warc:{written(tmp_path / 'a.warc.gz', *(('response', u, html, LARGE, {}) for u in urls))}"
+            async with open_fetcher(config, name) as fetcher:
+                budget = shared(config)
+                async with asyncio.timeout(20):
+                    assert await asyncio.gather(*map(one, urls)) == [Status.SUCCESS] * 4
+                assert most == len(LARGE)
+                assert budget.free == budget.size
 
     run(work())
 

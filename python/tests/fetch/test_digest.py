@@ -6,6 +6,7 @@ import hashlib
 import subprocess
 import sys
 import time
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -124,36 +125,48 @@ def test_a_fault_of_ours_is_told_as_it_is() -> None:
 
 
 BOMBS = """
-import asyncio, resource, time, zlib
-from sandcrawler.fetch.live import Fetcher
+import asyncio, resource, sys, time, zlib
+from sandcrawler.fetch.backends import open_fetcher
 from sandcrawler.fetch.resources import Bounds, capture_resources
 from sandcrawler.model import WantedResource
+from tests.fetch.savepage import Archive, Saved
 from tests.fetch.web import Web, reply
 
-HOSTS = tuple(f"h{n}.example.net" for n in range(8))
+HOSTS = tuple(f"h{n}.example.net" for n in range(4))
+GZIP = {"Content-Type": "image/png", "Content-Encoding": "gzip"}
 
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
-async def main():
-    packer, zeros = zlib.compressobj(9, wbits=31), bytes(1 << 20)
-    bomb = b"".join([*(packer.compress(zeros) for _ in range(100)), packer.flush()])
+async def main(backend, bomb):
     page = reply(bomb, content_type="image/png", content_encoding="gzip")
     wanted = [WantedResource(url=f"http://{host}/a.png", resource_type="image") for host in HOSTS]
-    async with Web({each.url: page for each in wanted}, HOSTS) as web, Fetcher(web.config()) as fetcher:
-        async with fetcher.session() as session:
+    held = {each.url: [Saved("20200101000000", bomb, headers=GZIP)] for each in wanted}
+    async with Web({each.url: page for each in wanted}, HOSTS) as web, Archive(held) as archive:
+        config = archive.config(fetch_connect_to=web.config().fetch_connect_to, fetch_wayback_parallel=8)
+        async with open_fetcher(config, backend) as fetcher, fetcher.session() as session:
             before = peak()
             found, missing = await capture_resources(session, wanted, time.monotonic() + 60, Bounds(16))
     assert [each.size for each in found] == [100 << 20] * len(HOSTS), missing
     assert peak() - before < 48 << 10, f"{peak() - before} KiB more"
 
-asyncio.run(main())
+asyncio.run(main(sys.argv[1], open(sys.argv[2], "rb").read()))
 """
 
 
-def test_images_that_are_bombs_take_little_memory() -> None:
+@pytest.mark.parametrize("backend", ["live", "wayback", "warc:coded", "warc:plain"])
+def test_images_that_are_bombs_take_little_memory(backend: str, tmp_path: Path) -> None:
+    """Four images of 100 MiB, which came coded, or were packed into their record."""
+    packer, zeros = zlib.compressobj(9, wbits=31), bytes(1 << 20)
+    bomb = b"".join([*(packer.compress(zeros) for _ in range(100)), packer.flush()])
+    (tmp_path / "bomb").write_bytes(bomb)
+    if backend.startswith("warc"):
+        head, body = "200 OK\nContent-Type: image/png", bytes(100 << 20)
+        if backend == "warc:coded":
+            head, body = f"{head}\nContent-Encoding: gzip", bomb
+        pages = (("response", f"http://h{n}.example.net/a.png", head, body, {}) for n in range(4))
+        backend = f"warc:{written(tmp_path / 'a.warc.gz', *pages)}"
     root = Path(__file__).parents[2]
-    done = subprocess.run(
-        [sys.executable, "-c", BOMBS], check=False, capture_output=True, text=True, timeout=90, cwd=root
-    )
+    command = [sys.executable, "-c", BOMBS, backend, str(tmp_path / "bomb")]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=90, cwd=root)
     assert (done.returncode, done.stderr) == (0, "")
