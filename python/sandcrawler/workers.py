@@ -14,7 +14,7 @@ out, and commits. To add a topic: `names.py` and `kafka/topics.toml`; a table: `
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -25,7 +25,7 @@ from sandcrawler.errors import ConfigurationError, InvalidMessage
 from sandcrawler.fetch.backends import Backends, named
 from sandcrawler.ingest.archive import Archive
 from sandcrawler.ingest.flow import Flow
-from sandcrawler.ingest.known import known
+from sandcrawler.ingest.known import OpeningPast, known
 from sandcrawler.ingest.outcome import Outcome
 from sandcrawler.ingest.sandbox import Sandbox
 from sandcrawler.model import IngestRequest
@@ -60,10 +60,10 @@ class Asked:
     at: float | None
 
 
-def ingest(config: Config) -> Concurrent[Asked]:
-    """Requests → results and bodies."""
+def ingest(config: Config, past: OpeningPast | None = None) -> Concurrent[Asked]:
+    """Requests → results and bodies. What is known of links is looked up in `past`, by default as the settings say."""
     backends, sandbox, archive = Backends(config), Sandbox(config), Archive(open_store(config))
-    past = open_past(config, "workers")
+    past = past or open_past(config, "workers")
 
     async def answer(asked: Asked) -> Sequence[Message]:
         last = await known(past, asked.request, asked.at)
@@ -96,7 +96,7 @@ def decode_request(config: Config, record: Record) -> Asked:
 
 
 @asynccontextmanager
-async def opened(backends: Backends, sandbox: Sandbox, past: AbstractAsyncContextManager[Any]) -> AsyncIterator[None]:
+async def opened(backends: Backends, sandbox: Sandbox, past: OpeningPast) -> AsyncIterator[None]:
     """What an ingest worker's documents share, open for as long as the worker runs."""
     async with backends, sandbox, past:
         yield

@@ -10,7 +10,8 @@ proposals/0010-known-captures.md.
 
 import time
 from datetime import UTC, datetime
-from typing import Protocol
+from types import TracebackType
+from typing import Protocol, Self
 
 from prometheus_client import Counter
 
@@ -35,6 +36,16 @@ class Past(Protocol):
         is away, and never waits for it long: then nothing is known.
         """
         ...
+
+
+class OpeningPast(Past, Protocol):
+    """A past with its life: open within `async with`."""
+
+    async def __aenter__(self) -> Self: ...
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
 
 
 async def known(past: Past, request: IngestRequest, asked: float | None) -> IngestWebResult | None:
