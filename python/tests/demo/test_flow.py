@@ -59,6 +59,16 @@ def test_the_hops_end_where_the_table_says(outcomes: dict[str, Outcome], documen
         assert hops[-1] == (document.expected.terminal or document.url)
 
 
+def test_what_robots_txt_denies_is_not_asked_for() -> None:
+    asked = [request for request in requests(2) if "quietpress" in request["base_url"]]
+    seen: list[str] = []
+    with running(log=lambda access: seen.append(access.url)) as web:
+        answered = asyncio.run(ingest(web, asked))
+    assert {outcome.result.status for outcome in answered.values()} == {Status.BLOCKED_ROBOTS}
+    assert {o.result.terminal and o.result.terminal.terminal_status_code for o in answered.values()} == {None}
+    assert seen == ["http://quietpress.example.net/robots.txt"]
+
+
 def test_two_copies_of_a_document_make_the_same_rows_and_bodies(outcomes: dict[str, Outcome]) -> None:
     """So that many requests for few documents end in one state, in whatever order they are answered."""
     for document in ALL:
