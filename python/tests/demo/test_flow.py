@@ -17,7 +17,7 @@ from sandcrawler.ingest.flow import Flow
 from sandcrawler.ingest.outcome import Outcome
 from sandcrawler.ingest.sandbox import Sandbox
 from sandcrawler.model import IngestRequest
-from sandcrawler.status import Status
+from sandcrawler.status import Scope, Status
 
 ALL = documents("html", "xml", "pdf")
 
@@ -67,6 +67,23 @@ def test_what_robots_txt_denies_is_not_asked_for() -> None:
     assert {outcome.result.status for outcome in answered.values()} == {Status.BLOCKED_ROBOTS}
     assert {o.result.terminal and o.result.terminal.terminal_status_code for o in answered.values()} == {None}
     assert seen == ["http://quietpress.example.net/robots.txt"]
+
+
+H54 = {
+    "empty": (Status.EMPTY_BLOB, None),
+    "captcha": (Status.BLOCKED_CAPTCHA, Scope.BLOCKED_CAPTCHA),
+    "cookie-wall": (Status.BLOCKED_COOKIE, Scope.BLOCKED_COOKIE),
+    "paywall": (Status.BLOCKED_WALL, Scope.BLOCKED_PAYWALL),
+    "login": (Status.BLOCKED_WALL, Scope.BLOCKED_LOGIN),
+    "soft-404": (Status.WRONG_SCOPE, Scope.ERRORPAGE),
+}
+
+
+@pytest.mark.parametrize("name", H54)
+def test_h54_walls_and_soft_errors_are_no_documents(outcomes: dict[str, Outcome], name: str) -> None:
+    outcome = outcomes[next(document.url for document in ALL if document.name == name)]
+    assert (outcome.result.status, outcome.result.scope) == H54[name]
+    assert (outcome.result.hit, outcome.message, outcome.result.html_biblio) == (False, None, None)
 
 
 def test_two_copies_of_a_document_make_the_same_rows_and_bodies(outcomes: dict[str, Outcome]) -> None:

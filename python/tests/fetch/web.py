@@ -46,18 +46,22 @@ class Request:
 
 @dataclass
 class Web:
-    """Pages by URL (scheme://host/path?query); `hosts` are the names that lead here."""
+    """Pages by URL (scheme://host/path?query); `hosts` are the names that lead here, to `address`.
+
+    On 127.0.0.2, say, it can be reached while all other addresses of the loopback stay forbidden.
+    """
 
     pages: dict[str, Page]
     hosts: tuple[str, ...] = ("journal.example.org", "cdn.example.net", "other.example.com")
     requests: list[Request] = field(default_factory=list)
     connections: int = 0
+    address: str = "127.0.0.1"
 
     async def __aenter__(self) -> Self:
         self.ca, context = _certificates(self.hosts)
         self._servers = [
-            await asyncio.start_server(self._handle("http"), "127.0.0.1", 0),
-            await asyncio.start_server(self._handle("https"), "127.0.0.1", 0, ssl=context),
+            await asyncio.start_server(self._handle("http"), self.address, 0),
+            await asyncio.start_server(self._handle("https"), self.address, 0, ssl=context),
         ]
         self.http, self.https = (server.sockets[0].getsockname()[1] for server in self._servers)
         return self
@@ -69,8 +73,8 @@ class Web:
     def config(self, folder: Path | None = None, **more: Any) -> Config:
         ports = {80: self.http, 443: self.https, 8080: self.http}
         settings: dict[str, Any] = {
-            "fetch_connect_to": {(h, p): ("127.0.0.1", to) for h in self.hosts for p, to in ports.items()},
-            "fetch_allow_addresses": "127.0.0.0/8",
+            "fetch_connect_to": {(h, p): (self.address, to) for h in self.hosts for p, to in ports.items()},
+            "fetch_allow_addresses": "127.0.0.0/8" if self.address == "127.0.0.1" else f"{self.address}/32",
             "fetch_host_gap": 0,
             "fetch_host_parallel": 16,
             "fetch_robots": False,  # the tests of robots.txt turn it on
