@@ -23,6 +23,7 @@ A, B = "https://journal.example.org/a", "https://journal.example.org/b"
 SITE = [
     Answer(url=A, status=302, location=B),
     Answer(url=B, type="text/html", body=b"<html>words</html>"),
+    Answer(url="https://journal.example.org/same", type="text/html", body=b"<html/>", headers={"ETag": '"v1"'}),
     Answer(url="https://journal.example.org/robots.txt", type="text/plain", body=b"User-agent: *\nDisallow: /shut\n"),
 ]
 
@@ -132,3 +133,20 @@ def _read(url: str) -> str:
             if time.monotonic() > end:
                 raise
             time.sleep(0.1)
+
+
+def test_on_condition_it_says_what_came_of_it(settings: dict[str, str]) -> None:
+    same = "https://journal.example.org/same"
+    done = sandcrawler("fetch", same, "-v", "--etag", '"v1"', **settings)
+    assert (done.returncode, json.loads(done.stdout)["status_code"]) == (0, 304)
+    assert '> If-None-Match: "v1"' in done.stderr.decode()
+    assert "* asked on condition (If-None-Match): the version that is known is still there" in done.stderr.decode()
+    done = sandcrawler("fetch", same, "--etag", '"v2"', **settings)
+    assert (json.loads(done.stdout)["status_code"], json.loads(done.stdout)["size_bytes"]) == (200, 7)
+
+
+@pytest.mark.parametrize("words", [("--etag", "v1"), ("--etag", "*"), ("--last-modified", "yesterday")])
+def test_a_validator_that_would_not_be_sent_is_wrong_usage(words: tuple[str, str]) -> None:
+    done = sandcrawler("fetch", A, *words)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert words[0].encode() in done.stderr

@@ -24,6 +24,12 @@ def fetch(
         typer.Option("--verbose", "-v", help="Say on stderr what is asked, answered, decided, and how long it took"),
     ] = False,
     body_out: Annotated[Path | None, typer.Option("--body-out", help="Write the body here, if one came")] = None,
+    etag: Annotated[
+        str | None, typer.Option(help="Ask on condition: only if this is its ETag no more (quotes belong to it)")
+    ] = None,
+    last_modified: Annotated[
+        str | None, typer.Option(help="Ask on condition: only if it has changed since this HTTP date")
+    ] = None,
 ) -> None:
     """Ask for one URL, follow its redirects, print the capture as JSON: hops, status, headers, size.
 
@@ -34,7 +40,8 @@ def fetch(
     """
     if not url.strip():
         raise ConfigurationError("URL: it is empty; give the link to fetch")
-    capture = asyncio.run(_captured(wire.clean_text(url), tell if verbose else None))
+    condition = conditioned(wire.clean_text(url), etag, last_modified)
+    capture = asyncio.run(_captured(wire.clean_text(url), condition, tell if verbose else None))
     if body_out:
         body_out.unlink(missing_ok=True)
         if capture.body is not None:
@@ -42,12 +49,25 @@ def fetch(
     put(wire.clean(described(capture)))
 
 
-async def _captured(url: str, watch: Any) -> Capture:
+def conditioned(url: str, etag: str | None, last_modified: str | None) -> Any:
+    """The condition of this URL, or None. ConfigurationError: a validator that would never be sent."""
+    from sandcrawler.fetch.condition import ETAG, HTTP_DATE, Condition  # noqa: PLC0415
+    from sandcrawler.fetch.target import shown  # noqa: PLC0415
+
+    if etag is not None and not ETAG.fullmatch(etag):
+        raise ConfigurationError(f"--etag: {etag!r} is no entity tag; it is written with its quotes: '\"abc\"'")
+    if last_modified is not None and not HTTP_DATE.fullmatch(last_modified):
+        raise ConfigurationError(f"--last-modified: {last_modified!r} is not like 'Tue, 01 Oct 2024 10:00:00 GMT'")
+    return Condition(shown(url), etag, last_modified) if etag or last_modified else None
+
+
+async def _captured(url: str, condition: Any, watch: Any) -> Capture:
+    from sandcrawler.fetch.condition import get  # noqa: PLC0415
     from sandcrawler.fetch.live import Fetcher  # noqa: PLC0415
 
     config, start = load(), time.monotonic()
     async with Fetcher(config, watch=watch) as fetcher, fetcher.session() as session:
-        capture = await session.get(url, start + config.ingest_seconds)
+        capture = await get(session, condition, url, start + config.ingest_seconds)
     if watch:
         watch("*", f"{capture.status}, {len(capture.body or b'')} bytes, {time.monotonic() - start:.3f} s in all")
     return capture

@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 import io
+import time
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from tests.fetch.test_condition import versioned
 from tests.fetch.warcs import checked, records
 from tests.fetch.web import Page, Web
 from tests.ingest.archives import ARTICLE, HTML, LINK, PAGES, extract
+from tests.ingest.replays import Replay
 
 SITE: dict[str, Page] = {**PAGES, ARTICLE: versioned(HTML)}
 
@@ -110,3 +112,23 @@ def test_other_tools_read_it(tmp_path: Path, compressed: bool) -> None:
     lines = io.BytesIO()
     write_cdx_index(lines, io.BytesIO(data), "x.warc.gz", include_all=True, format="cdxj")
     assert any(b"warc/revisit" in line and b"article/1" in line for line in lines.getvalue().splitlines())
+
+
+def test_pywb_replays_the_page_and_tells_the_304_as_such(tmp_path: Path) -> None:
+    """pywb, over both files, does not go from a 304 to the page: whoever wants pages alone leaves revisit files out."""
+    warcs = tmp_path / "warcs"
+    first = ingested(warcs)
+    time.sleep(2)
+    ingested(warcs, first)
+    folder = tmp_path / "pywb"
+    folder.mkdir()
+    replay = Replay(folder, sorted(warcs.rglob("*.gz")))
+    try:
+        replay.wait()
+        index = (folder / "collections" / "web" / "indexes" / "index.cdxj").read_text()
+        moments = [line.split(" ")[1] for line in index.splitlines() if "/article/1 " in line]
+        assert len(moments) == 2
+        assert [replay.raw(ARTICLE, moment) for moment in moments] == [(200, HTML), (304, b"")]
+    finally:
+        replay.process.terminate()
+        replay.process.wait(20)
