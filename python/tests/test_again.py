@@ -13,8 +13,8 @@ import pytest
 from sandcrawler import again
 from sandcrawler.config import Config
 from sandcrawler.errors import ConfigurationError, Unavailable
-from sandcrawler.kafka import open_consumer, open_producer
-from sandcrawler.names import Topic
+from sandcrawler.kafka import open_consumer, open_producer, scan
+from sandcrawler.names import REPLAYED, Topic
 from sandcrawler.runtime import Message, Record
 from sandcrawler.setup import setup
 from sandcrawler.status import Status
@@ -60,6 +60,8 @@ def test_dead_letters_are_listed_and_go_back_where_they_came_from(config: Config
     assert (letter.worker, letter.error, letter.key, letter.value) == ("ingest", "not JSON", b"key", b"{\xff")
     assert again.replay(config) == 1
     assert received(config, Topic.REQUESTS_BULK, 1) == [b"{\xff"]
+    (sent,) = scan(config, Topic.REQUESTS_BULK.named(config.env))
+    assert sent.headers == ((REPLAYED, b"1"),), "so that nothing half done before is taken for done"
     assert again.replay(config) == 0, "what was sent back is not sent again"
 
 

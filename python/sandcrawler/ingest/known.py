@@ -23,7 +23,7 @@ from sandcrawler.wire import clean_text
 # Seconds by which a result must be older than the request: two machines' clocks differ, but hardly by more.
 MARGIN = 300.0
 
-UNCHANGED = Counter("sandcrawler_ingest_unchanged", "Answers of which something was known, by what", ["what"])
+UNCHANGED = Counter("sandcrawler_ingest_bodies_unchanged", "Bodies that were not published again")
 
 
 class Past(Protocol):
@@ -73,5 +73,5 @@ def told(outcome: Outcome, known: IngestWebResult | None) -> Outcome:
     result = outcome.result
     if (result.html_body, result.xml_meta, result.pdf_meta) != (known.html_body, known.xml_meta, known.pdf_meta):
         return outcome  # the extraction has got better, or the one that was published worse
-    UNCHANGED.labels("body").inc()
+    UNCHANGED.inc()
     return Outcome(result)
