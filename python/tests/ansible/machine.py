@@ -9,7 +9,6 @@ import os
 import shlex
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -21,6 +20,7 @@ from typing import Any
 
 import psutil
 
+from sandcrawler.stack.ports import choose
 from tests.ansible.base import UnfitError, cache, cgroups, check_host, plant
 from tests.ansible.bus import system_bus
 
@@ -37,18 +37,11 @@ REBOOTED = 133
 PIP_INDEX = ("INDEX_URL", "EXTRA_INDEX_URL", "TRUSTED_HOST")
 
 
-def free_port() -> int:
-    """A port of the loopback that nothing listens on."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
-
-
 class Machine:
     """One machine. `folder` is the run's own, for keys and the console's log; `port` is that of its sshd."""
 
     def __init__(self, folder: Path, name: str = "crawler") -> None:
-        self.name, self.folder, self.port = name, folder, free_port()
+        self.name, self.folder, self.port = name, folder, choose(1, set())[0]
         self._key, self._known = folder / "key", folder / "known_hosts"
         _sweep()
         self.tree = Path(tempfile.mkdtemp(prefix=f"run-{os.getpid()}-", dir=cache())) / "tree"
