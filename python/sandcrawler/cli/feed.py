@@ -1,6 +1,5 @@
 """Commands that put requests into Kafka."""
 
-import json
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
@@ -101,7 +100,7 @@ def publish(values: Iterable[dict[str, Any]], queue: str, config: Config) -> int
         task = progress.add_task("publishing", total=None)
         batch: list[Message] = []
         for value in values:
-            batch.append(Message(topic, request_key(value["base_url"]), json.dumps(value).encode()))
+            batch.append(Message(topic, request_key(value["base_url"]), wire.encode(value)))
             if len(batch) == BATCH:
                 producer.publish(batch)
                 count += len(batch)
