@@ -108,7 +108,7 @@ def variables(web: Web) -> dict[str, Any]:
 
 def lag(config: Config, worker: str) -> int:
     """How many messages a worker's group has not committed yet."""
-    admin = AdminClient({"bootstrap.servers": config.kafka_brokers})
+    admin = AdminClient({"bootstrap.servers": config.kafka_brokers or ""})
     asked = ConsumerGroupTopicPartitions(group(worker, config.env))
     (committed,) = admin.list_consumer_group_offsets([asked]).values()
     consumer = Consumer({"bootstrap.servers": config.kafka_brokers or "", "group.id": "lag"})
@@ -124,8 +124,9 @@ def lag(config: Config, worker: str) -> int:
 def results(config: Config) -> Counter[str]:
     """How many results the topic holds of each URL, repeats too (until it is compacted)."""
     topic = Topic.RESULTS.named(config.env)
-    settings: dict[str, Any] = {"group.id": "results", "enable.auto.commit": False}
-    consumer = Consumer({"bootstrap.servers": config.kafka_brokers, **settings})
+    consumer = Consumer(
+        {"bootstrap.servers": config.kafka_brokers or "", "group.id": "results", "enable.auto.commit": False}
+    )
     counts: Counter[str] = Counter()
     try:
         ends = {
