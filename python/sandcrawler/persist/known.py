@@ -175,9 +175,11 @@ class PostgresPast:
     def _query(self, links: Sequence[Link]) -> Found:
         if self._connection is None:
             self._connection = connect(self._url, self._seconds)
+            # Eight tables take longer to plan than to read: planned once.
+            self._connection.execute("SET plan_cache_mode = force_generic_plan")
         types, urls = zip(*links, strict=True)
         with unsilenced(self._connection, self._seconds), self._connection.cursor(row_factory=dict_row) as cursor:
-            rows = cursor.execute(LAST, {"types": list(types), "urls": list(urls)}).fetchall()
+            rows = cursor.execute(LAST, {"types": list(types), "urls": list(urls)}, prepare=True).fetchall()
         return {(row["type"], row["url"]): retold({table: row.get(table) for table in Table}) for row in rows}
 
     def _close(self) -> None:
