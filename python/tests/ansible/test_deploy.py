@@ -28,7 +28,8 @@ from tests.ansible.conftest import SLOW_SECONDS, SLOW_URL
 from tests.ansible.deployment import INSTANCES, Deployment, lag, results
 from tests.ansible.readme import DOCUMENT, README, commands
 
-pytestmark = [pytest.mark.machine, pytest.mark.timeout(900)]
+# `stack` too: `-m "not stack"` is the quick half of the tests, whoever asks for it.
+pytestmark = [pytest.mark.machine, pytest.mark.stack, pytest.mark.timeout(900)]
 README_COMMANDS = commands()
 DEPLOY = "../.venv/bin/ansible-playbook -i inventories/mine site.yml"
 TYPES: tuple[IngestType, ...] = ("html", "xml", "pdf")

@@ -18,6 +18,7 @@ def fit() -> None:
 
 
 @pytest.mark.machine
+@pytest.mark.stack
 @pytest.mark.usefixtures("fit")
 def test_nothing_is_left_when_a_test_breaks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ZeroDivisionError), booted(tmp_path) as machine:  # noqa: PT012  (its end is what is tested)
