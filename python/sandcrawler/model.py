@@ -259,8 +259,9 @@ class WarcPlace:
 class Capture:
     """One URL followed through its HTTP redirects to a response, or to the reason why there is none.
 
-    `status` is success when a response with a successful HTTP status was received whole; a failure keeps whatever
-    is known (hops, last URL, status code, and the body where it came whole).
+    `status` is success when a response with a successful HTTP status was received whole, or a 304 to a request on
+    condition (`fetch.condition`), without a body; a failure keeps whatever is known (hops, last URL, status code, and
+    the body where it came whole).
     `hops`: every URL asked, in order, `url` first and `terminal_url` last. `body`: content codings undone.
     `when`: aware, UTC, the moment the terminal response's head arrived. `place`: the record that the body is from.
     """
