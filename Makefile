@@ -22,7 +22,7 @@ test-fast: $(VENV)/ready ## The tests that need no server
 lint: $(VENV)/ready ## ruff, mypy --strict, yamllint and ansible-lint
 	@cd python && ../$(BIN)/ruff check . && ../$(BIN)/ruff format --check . && ../$(BIN)/mypy
 	@$(BIN)/yamllint --strict .
-	@cd ansible && PATH="$(CURDIR)/$(BIN):$$PATH" ansible-lint --quiet
+	@cd ansible && PATH="$(CURDIR)/$(BIN):$$PATH" ansible-lint -q
 
 format: $(VENV)/ready ## Format the code
 	@cd python && ../$(BIN)/ruff format . && ../$(BIN)/ruff check --fix .
