@@ -18,6 +18,7 @@ from sandcrawler.sources.failures import Failure, HttpError
 from sandcrawler.sources.http import Client, Retry
 from sandcrawler.sources.oai_records import Page, parse
 from sandcrawler.sources.oai_state import State
+from sandcrawler.sources.seen import Seen
 
 log = structlog.get_logger()
 
@@ -37,6 +38,10 @@ FORGOTTEN = frozenset({Failure.BAD_REQUEST, Failure.NOT_FOUND, Failure.OTHER})
 REFUSED = FORGOTTEN | {Failure.NOWHERE}
 # Seconds between two askings for a page that is broken.
 BROKEN_SECONDS = 2.0
+# So many pages without a record, one after another, are a list without end.
+EMPTY_PAGES = 1000
+# How often people hear how far it is.
+TOLD_PAGES = 50
 
 
 @dataclass
@@ -51,23 +56,29 @@ class Harvest:
 
         ConfigurationError for what the server refuses (a prefix, a set, a date).
         """
-        since, listed = None, ""
+        since, listed, empty, came = None, "", 0, Seen()
         while not self.state.done:
             token = self.state.token
+            came.add(token or "")
             page = self._page(token, since)
             if page is None:
                 since = self.state.again_since()
                 if listed == (listed := f"{since} {self.state.latest}"):
                     raise Unavailable(f"{self.state.query.endpoint}: its tokens are forgotten before they can be used")
                 log.warning("token forgotten, listing again", page=self.state.pages + 1, since=since or "the start")
-                self.state = replace(self.state, token=None)
+                self.state, came = replace(self.state, token=None), Seen()
                 continue
-            if page.token is not None and page.token == token:
-                page = replace(page, token=None, broken="its token is that of the next page, which would never end")
+            if page.token is not None and not came.add(page.token):
+                page = replace(page, token=None, broken="its token came before: the list would never end")
             if page.broken and page.token is None:
                 yield page
                 raise Unavailable(f"page {self.state.pages + 1} is broken and names no next one: {page.broken}")
+            empty = 0 if page.records else empty + 1
+            if empty > EMPTY_PAGES:
+                raise Unavailable(f"{self.state.query.endpoint}: {EMPTY_PAGES} pages without a record and no end")
             self.state = self.state.after(page)
+            if self.state.pages % TOLD_PAGES == 0:
+                log.info("harvesting", pages=self.state.pages, latest=self.state.latest)
             yield page
 
     def _page(self, token: str | None, since: str | None) -> Page | None:

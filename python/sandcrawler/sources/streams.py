@@ -31,6 +31,16 @@ PIECE = 1 << 12  # what is lost at most in front of damage
 TAR_MAGIC = slice(257, 262)
 # Members of archives that hold records.
 MEMBERS = (".json", ".jsonl", ".json.gz", ".jsonl.gz", ".ndjson", ".csv", ".txt")
+# First bytes -> what a file is that has no rows for us, and what to do.
+FOREIGN: Mapping[bytes, str] = {
+    b"PK\x03\x04": "a ZIP archive: unpack it first",
+    b"7z\xbc\xaf": "a 7-Zip archive: unpack it first",
+    b"\xff\xfe": "UTF-16 text: write it as UTF-8",
+    b"\xfe\xff": "UTF-16 text: write it as UTF-8",
+    b"PAR1": "a Parquet file: write it as JSON lines or CSV",
+    b"SQLite format 3": "an SQLite database: write its rows as JSON lines or CSV",
+    b"%PDF-": "a PDF",
+}
 # What reading a broken file raises.
 BROKEN = (EOFError, OSError, zlib.error, lzma.LZMAError, zstd.ZstdError, tarfile.TarError)
 
@@ -126,17 +136,28 @@ def is_live(file: str) -> bool:
 
 @contextmanager
 def opened(file: str) -> Iterator[io.BufferedReader]:
-    """A file or a pipe, or standard input for "-", decompressed."""
+    """A file or a pipe, or standard input for "-", decompressed. ConfigurationError for what has no rows at all."""
     check(file)
     if file == "-":
-        yield decoded(sys.stdin.buffer)
+        yield _native(decoded(sys.stdin.buffer), "standard input")
         return
     try:
         source = Path(file).open("rb", buffering=BUFFER)  # noqa: SIM115  (closed below)
     except OSError as error:
         raise ConfigurationError(f"{file}: {error.strerror}") from error
     with source:
-        yield decoded(source)
+        yield _native(decoded(source), file)
+
+
+def _native(stream: io.BufferedReader, file: str) -> io.BufferedReader:
+    try:
+        head = stream.peek(16)
+    except BROKEN:  # whoever reads it says so
+        return stream
+    for magic, what in FOREIGN.items():
+        if head.startswith(magic):
+            raise ConfigurationError(f"{file} is {what}")
+    return stream
 
 
 def decoded(stream: BinaryIO) -> io.BufferedReader:

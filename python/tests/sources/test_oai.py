@@ -15,7 +15,7 @@ from sandcrawler.sources.oai import Harvest
 from sandcrawler.sources.oai_records import Page, drafts, parse
 from sandcrawler.sources.oai_state import Query, State, load, save
 from sandcrawler.sources.requests import BadRow, Request
-from tests.sources.repository import DC, ENVELOPE, Repository, serving
+from tests.sources.repository import DC, ENVELOPE, Answer, Repository, serving
 
 EVERY = [f"oai:x:{number}" for number in range(10)]
 
@@ -256,9 +256,58 @@ def test_a_token_that_leads_to_itself_ends_the_harvest() -> None:
     body = ENVELOPE.format("<ListRecords><resumptionToken>3@</resumptionToken></ListRecords>").encode()
     with (
         serving(Repository(faults={"3@": [(200, {}, body)] * 9})) as url,
-        pytest.raises(Unavailable, match="never end"),
+        pytest.raises(Unavailable, match="came before"),
     ):
         identifiers(harvest(url).pages())
+
+
+def chained(numbers: str, token: str) -> bytes:
+    """A page whose token is said."""
+    page = Repository().page([int(number) for number in numbers], 0, "").decode()
+    head, _, _ = page.partition("<resumptionToken")
+    return f"{head}<resumptionToken>{token}</resumptionToken></ListRecords></OAI-PMH>".encode()
+
+
+def test_tokens_that_lead_in_a_circle_end_the_harvest(tmp_path: Path) -> None:
+    repository = Repository(
+        faults={
+            "first": [(200, {}, chained("01", "a"))],
+            "a": [(200, {}, chained("2", "b"))] * 9,
+            "b": [(200, {}, chained("3", "a"))] * 9,
+        }
+    )
+    with serving(repository) as url:
+        pages = harvest(url).pages()
+        used = identifiers(iter([next(pages), next(pages), next(pages)]))
+        with pytest.raises(Unavailable, match="came before"):
+            next(pages)
+    assert used == ["oai:x:0", "oai:x:1", "oai:x:2", "oai:x:3"]
+    assert len(repository.asked) == 3
+
+
+def test_pages_without_records_and_without_end_end_the_harvest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(oai, "EMPTY_PAGES", 5)
+
+    class Endless(Repository):
+        def answer(self, asked: dict[str, str]) -> Answer:
+            self.asked.append(asked)
+            token = f"<resumptionToken>{len(self.asked)}</resumptionToken>"
+            return 200, {}, ENVELOPE.format(f"<ListRecords>{token}</ListRecords>").encode()
+
+    repository = Endless()
+    with serving(repository) as url, pytest.raises(Unavailable, match="without a record"):
+        list(harvest(url).pages())
+    assert len(repository.asked) == 6
+
+
+def test_entity_bombs_are_broken_pages() -> None:
+    entities = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 9))
+    bomb = f'<!DOCTYPE x [<!ENTITY e0 "terns and terns">{entities}]>'
+    page = Repository().page([0], 0, "").decode().replace("?>", f"?>{bomb}", 1)
+    for bad in (page.replace("<dc:title>", '<dc:title x="&e8;">'), page.replace("<dc:title>", "<dc:title>&e8;")):
+        assert parse(bad.encode()).broken
+    deep = page.replace("<dc:title>T", "<dc:title>" + "<a>" * 50_000 + "</a>" * 50_000)
+    assert parse(deep.encode()).broken
 
 
 @pytest.mark.parametrize(("prefix", "path"), [("nothing", ""), ("oai_dc", "/elsewhere")])

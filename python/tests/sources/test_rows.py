@@ -282,6 +282,15 @@ def test_a_missing_file_is_the_callers_fault(tmp_path: Path) -> None:
         pass
 
 
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+@pytest.mark.parametrize("magic", streams.FOREIGN)
+def test_what_has_no_rows_is_said_once(magic: bytes, pack: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(pack(magic + b"\x00\n{}\n" * 100))
+    with pytest.raises(ConfigurationError, match=r"file is (a|an|UTF-16) "), opened(str(file)):
+        pass
+
+
 def test_a_folder_is_the_callers_fault(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="is a folder"), opened(str(tmp_path)):
         pass
