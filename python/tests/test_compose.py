@@ -95,11 +95,27 @@ def test_the_image_is_made_of_what_is_there() -> None:
         assert (ROOT / source).exists(), f"{dockerfile.name} copies {source}"
 
 
+def compose() -> list[str]:
+    """The command, as docker's plugin or on its own; empty where there is none."""
+    for command in (["docker", "compose"], ["docker-compose"]):
+        if shutil.which(command[0]) is None:
+            continue
+        if subprocess.run([*command, "version"], capture_output=True, check=False).returncode == 0:
+            return command
+    return []
+
+
 def test_docker_reads_it() -> None:
-    docker = shutil.which("docker")
-    if docker is None or subprocess.run([docker, "compose", "version"], capture_output=True, check=False).returncode:
+    if not (command := compose()):
         pytest.skip("there is no docker compose here")
     done = subprocess.run(
-        [docker, "compose", "-f", str(FILE), "config", "--quiet"], capture_output=True, text=True, check=False
-    )
+        [*command, "-f", str(FILE), "--profile", "*", "config", "--format", "json"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
+    read = json.loads(done.stdout)["services"]
+    assert set(read) == set(SERVICES)
+    versions = dict(line.split("=", 1) for line in (ROOT / ".env").read_text("utf-8").splitlines() if "=" in line)
+    for name in SERVERS:
+        expected = re.sub(r"\$\{(\w+):[^}]*\}", lambda match: versions[match[1]], SERVICES[name]["image"])
+        assert read[name]["image"] == expected
