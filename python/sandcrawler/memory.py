@@ -140,19 +140,21 @@ class _Group:
         self._broker = broker
 
     def rebalance(self) -> None:
-        """Decides who should own what: fair shares, and nobody gives up more than needed."""
+        """Decides who should own what: fair shares, the same partition of all topics together, and few that move."""
         self._targets = {}
         wanted = {part: [m for m in self.members if part in m.wanted] for m in self.members for part in m.wanted}
         share: dict[MemoryConsumer, int] = defaultdict(int)
-        for part in sorted(wanted):
-            members, owner = wanted[part], self.owners.get(part)
-            fair = -(-len(wanted) // len(self.members))
-            if owner in members and share[owner] < fair:
-                chosen = owner
-            else:
-                chosen = min(members, key=lambda member: (share[member], self.members.index(member)))
-            share[chosen] += 1
-            self._targets[part] = chosen
+        fair = -(-len(wanted) // max(1, len(self.members)))
+        for number in sorted({number for _, number in wanted}):
+            together = sorted(part for part in wanted if part[1] == number)
+            for members, parts in _by_members(together, wanted):
+                owner = self.owners.get(parts[0])
+                if owner in members and share[owner] + len(parts) <= max(fair, len(parts)):
+                    chosen = owner
+                else:
+                    chosen = min(members, key=lambda member: (share[member], self.members.index(member)))
+                share[chosen] += len(parts)
+                self._targets |= dict.fromkeys(parts, chosen)
         self._broker.change.notify_all()
 
     def due(self, member: "MemoryConsumer") -> set[Partition]:
@@ -195,6 +197,20 @@ class _Group:
             self.members.remove(member)
         self.release(member, set(member.positions))
         self.rebalance()
+
+
+def _by_members(
+    parts: Sequence[Partition], wanted: Mapping[Partition, list["MemoryConsumer"]]
+) -> list[tuple[list["MemoryConsumer"], list[Partition]]]:
+    """The partitions that the same members want."""
+    groups: list[tuple[list[MemoryConsumer], list[Partition]]] = []
+    for part in parts:
+        known = next((group for group in groups if group[0] == wanted[part]), None)
+        if known is None:
+            groups.append((wanted[part], [part]))
+        else:
+            known[1].append(part)
+    return groups
 
 
 class MemoryConsumer:

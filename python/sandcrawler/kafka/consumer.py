@@ -4,6 +4,9 @@ A consumer must go on polling while its window is full, but a poll gives records
 asked only now and then, for one record, which is kept in `_ahead` for later: that serves the callbacks too, since
 librdkafka puts rebalances before the messages it has fetched. Only when `_ahead` has grown all the same are the
 partitions paused; what librdkafka had fetched for a paused partition is fetched again, so that is the last resort.
+
+Who reads several topics reads them because their keys belong together: one host's requests, whatever their queue. So
+the same partition of each is with the same member (`MEMBERSHIP`).
 """
 
 import time
@@ -25,6 +28,17 @@ log = structlog.get_logger()
 # A member that does not poll for this long loses its partitions; 0.2 of it is left to a flush at a rebalance.
 MAX_POLL_MILLISECONDS = 300_000
 SESSION_MILLISECONDS = 15_000
+# How a group shares its partitions, by whether it reads several topics. The brokers' own `range` (Kafka 4) gives a
+# member the same partitions of every topic, and moves those alone that must move; the client's would stop all at each
+# change, and `cooperative-sticky` knows no such tie. Its session is the brokers' (group.consumer.session.timeout.ms).
+MEMBERSHIP: Mapping[bool, Mapping[str, Setting]] = {
+    False: {
+        "partition.assignment.strategy": "cooperative-sticky",
+        # Short, as librdkafka's own thread keeps the session: what a killed worker had is free soon.
+        "session.timeout.ms": SESSION_MILLISECONDS,
+    },
+    True: {"group.protocol": "consumer", "group.remote.assignor": "range"},
+}
 # Seconds of silence from all brokers until the worker is told.
 DOWN_SECONDS = 120.0
 # Seconds between two questions whether they are back, and for the answer.
@@ -39,6 +53,8 @@ GONE = {
     KafkaError.UNKNOWN_MEMBER_ID,
     KafkaError.REBALANCE_IN_PROGRESS,
     KafkaError.FENCED_INSTANCE_ID,
+    KafkaError.FENCED_MEMBER_EPOCH,
+    KafkaError.STALE_MEMBER_EPOCH,
     KafkaError._ASSIGNMENT_LOST,  # noqa: SLF001  (that is how the library spells its local codes)
     KafkaError._STATE,  # noqa: SLF001
     KafkaError._NO_OFFSET,  # noqa: SLF001
@@ -74,15 +90,13 @@ class KafkaConsumer:
                 "enable.auto.commit": False,
                 # A new group starts at the beginning: nothing that was asked for is skipped.
                 "auto.offset.reset": "earliest",
-                "partition.assignment.strategy": "cooperative-sticky",
                 "max.poll.interval.ms": MAX_POLL_MILLISECONDS,
-                # Short, as librdkafka's own thread keeps the session: what a killed worker had is free soon.
-                "session.timeout.ms": SESSION_MILLISECONDS,
                 # Few messages are fetched ahead, so the fetcher must not rest for its usual second once it has them.
                 "queued.min.messages": 10_000,
                 "fetch.queue.backoff.ms": 20,
                 "queued.max.messages.kbytes": max(65_536, 2 * message_bytes >> 10),
                 "fetch.wait.max.ms": 100,
+                **MEMBERSHIP[len(topics) > 1],
                 **spelled(settings),
             }
         )

@@ -74,9 +74,9 @@ class Loop:
         self._deadline = float("inf")
         self._lag_due = 0.0
         self._supervisor = Supervisor()
-        worker.consumer.listen(self._on_revoked, self._on_lost)
         self._hands = hands or self._make_hands()
         self._publisher = publisher or self._make_publisher()
+        worker.consumer.listen(self._on_revoked, self._on_lost)
 
     def _make_hands(self) -> Hands:
         name, step = self._worker.name, self._worker.step

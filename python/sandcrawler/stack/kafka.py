@@ -43,6 +43,11 @@ PROPERTIES = {
     # A lone worker starts at once, and tests may lose one quickly.
     "group.initial.rebalance.delay.ms": "0",
     "group.min.session.timeout.ms": "1000",
+    # What a killed worker had is free soon: Kafka's own 45 s are for clients that rest between two polls.
+    "group.consumer.min.session.timeout.ms": "1000",
+    "group.consumer.session.timeout.ms": "15000",
+    "group.consumer.min.heartbeat.interval.ms": "500",
+    "group.consumer.heartbeat.interval.ms": "1000",
     "log.cleaner.dedupe.buffer.size": str(32 * MIB),
 }
 

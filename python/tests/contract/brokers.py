@@ -56,7 +56,8 @@ class RealKafka:
         return name
 
     def consumer(self, *topics: str) -> Consumer:
-        return open_consumer(self.config, "contract", topics, session_timeout_ms=6000)
+        session: dict[str, int] = {"session_timeout_ms": 6000} if len(topics) == 1 else {}
+        return open_consumer(self.config, "contract", topics, **session)
 
     def producer(self) -> Producer:
         return open_producer(self.config)
