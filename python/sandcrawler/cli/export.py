@@ -40,6 +40,8 @@ def fatcat(
     """Print fatcat's entities as JSON lines: webcaptures for HTML, files for XML and PDF. Only hits, by default."""
     from sandcrawler.export.fatcat import entities  # noqa: PLC0415
 
+    if not archive.lower().startswith(("http://", "https://")):
+        raise ConfigurationError(f"--archive: {archive!r} is no http or https address")
     selection, count = _selection(status or [Status.SUCCESS.value], kind, since, until), 0
     out = sys.stdout.buffer
     for entity in entities(load(), selection, archive):

@@ -16,6 +16,11 @@ class Selection:
     since: datetime | None = None
     until: datetime | None = None
 
+    def __post_init__(self) -> None:
+        """ConfigurationError for a range that holds no moment."""
+        if self.since and self.until and self.since >= self.until:
+            raise ConfigurationError(f"--since {self.since.isoformat()} is not before --until {self.until.isoformat()}")
+
 
 def moment(text: str | None, option: str) -> datetime | None:
     """A day (2024-01-31, its beginning) or a moment (2024-01-31T12:00:00Z), UTC where no zone is named."""

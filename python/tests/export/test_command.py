@@ -48,6 +48,8 @@ def test_selections(asked: list[tuple[Selection, str]]) -> None:
     [
         (["fatcat", "--status", "nothing"], "there is no status 'nothing'"),
         (["csv", "out", "--since", "yesterday"], "--since"),
+        (["csv", "out", "--since", "2024-02-01", "--until", "2024-01-01"], "is not before --until"),
+        (["fatcat", "--archive", ""], "--archive"),
         (["parquet", "out"], "SANDCRAWLER_POSTGRES_URL"),
     ],
 )

@@ -7,6 +7,7 @@ RELATON_W3C_THROTTLE_BASE, _MAX, _GIVEUP   the back-off (see fetch.governor)
 W3C_API_URL, W3C_API_USER_AGENT   another server (for tests and mirrors); who is asking
 """
 
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -40,7 +41,11 @@ class Settings:
 
 def settings(environ: Mapping[str, str] = os.environ, api: str | None = None, gap: float | None = None) -> Settings:
     """The settings of this process; arguments come first. ConfigurationError names a variable that is wrong."""
-    base = (api or environ.get("W3C_API_URL", "").strip() or API).rstrip("/")
+    base = (api if api is not None else environ.get("W3C_API_URL", "").strip() or API).rstrip("/")
+    if not base.lower().startswith(("http://", "https://")):
+        raise ConfigurationError(f"--api (W3C_API_URL): {base!r} is no http or https address")
+    if gap is not None and not 0 <= gap < math.inf:
+        raise ConfigurationError(f"--gap: {gap} is not a number of seconds, such as 0.5")
     return Settings(
         concurrency=_concurrency(environ.get(f"{PREFIX}FETCH_CONCURRENCY", "").strip()),
         versions=environ.get(f"{PREFIX}FETCH_VERSIONS", "").strip().lower() not in {"0", "false", "no", "off"},

@@ -1,3 +1,4 @@
+import math
 import os
 import signal
 import threading
@@ -269,6 +270,14 @@ def test_versions_are_on_otherwise(text: str) -> None:
 @pytest.mark.parametrize(("text", "budget"), [("0", 0), ("7", 7), ("", 25), ("-1", 25), ("many", 25), (" 7", 25)])
 def test_the_budget_of_losses(text: str, budget: int) -> None:
     assert settings({"RELATON_W3C_MAX_THROTTLED": text}).max_throttled == budget
+
+
+@pytest.mark.parametrize(
+    ("api", "gap"), [("nowhere", None), ("", None), ("ftp://a.org", 1), (None, -3), (None, math.nan)]
+)
+def test_knobs_that_mean_nothing_are_refused(api: str | None, gap: float | None) -> None:
+    with pytest.raises(ConfigurationError):
+        settings({}, api, gap)
 
 
 def test_other_knobs() -> None:
