@@ -33,7 +33,8 @@ Files = Annotated[
     list[str], typer.Argument(metavar="FILE…|-", help="Files, also .gz, .zst, .bz2, .xz, .tar; - is stdin")
 ]
 Kinds = Annotated[list[Type] | None, typer.Option("--type", help="Only requests of this type; can be repeated")]
-By = Annotated[str | None, typer.Option("--request-source", help="Who asks (ingest_request_source)", callback=filled)]
+BY_HELP = "Who asks (ingest_request_source); fatcat imports what doaj, unpaywall or fatcat-ingest asked for"
+By = Annotated[str | None, typer.Option("--request-source", help=BY_HELP, callback=filled)]
 Publish = Annotated[bool, typer.Option("--publish", help="Send the requests to Kafka instead of printing them")]
 
 

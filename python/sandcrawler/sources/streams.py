@@ -122,7 +122,7 @@ def check(file: str) -> None:
         missing = isinstance(error, FileNotFoundError | NotADirectoryError)
         raise ConfigurationError(f"there is no file {file}" if missing else f"{file}: {error.strerror}") from error
     if stat.S_ISDIR(mode):
-        raise ConfigurationError(f"{file} is a folder")
+        raise ConfigurationError(f"{file} is a folder: name the files in it")
 
 
 def is_live(file: str) -> bool:
