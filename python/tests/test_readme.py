@@ -1,6 +1,10 @@
 """What the README claims is so: commands, exit codes, files. Its queries run in `test_pipeline`."""
 
+import asyncio
+import json
 import re
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +15,10 @@ from sandcrawler import cli
 from sandcrawler.config import Config
 from sandcrawler.names import Topic
 from sandcrawler.status import Status
+from tests.extract import pages
+from tests.fetch.savepage import Archive, Saved
+from tests.fetch.web import Web, reply
+from tests.ingest.replays import Replay
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -86,3 +94,64 @@ def test_every_topic_is_named() -> None:
 def test_statuses_in_examples_are_statuses() -> None:
     for status in re.findall(r"--status ([a-z-]+)", "".join(PAGES.values())):
         assert status in set(Status)
+
+
+DLIB = "https://www.dlib.org/dlib/july17/williams/07williams.html"
+ARTICLE = pages.page(
+    f"<article>{pages.HEADLINE}{pages.sections('Introduction', 'Methods', 'Results', words=400)}</article>",
+    pages.metas(),
+)
+
+
+def shown(heading: str) -> Iterator[list[str]]:
+    """The commands of each block of a section."""
+    section = README.split(f"## {heading}\n")[1].split("\n## ")[0]
+    for block in re.findall(r"```sh\n(.*?)```", section, re.DOTALL):
+        yield block.splitlines()
+
+
+async def pasted(command: str, folder: Path, settings: dict[str, str]) -> str:
+    """What a command says on stdout, run by a shell in a folder whose `.venv` is this one."""
+    process = await asyncio.create_subprocess_shell(
+        command, cwd=folder, env=settings, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+    )
+    said, complained = await process.communicate()
+    assert process.returncode == 0, complained.decode()
+    return said.decode()
+
+
+def test_warcs_are_kept_replayed_and_read_again_as_shown(tmp_path: Path) -> None:
+    pytest.importorskip("pywb", reason="replay needs the extra `test`")
+    (tmp_path / ".venv").symlink_to(sys.prefix)
+    keeping, reading = shown("WARCs and web archives")
+
+    async def work() -> None:
+        web = Web({DLIB: reply(ARTICLE)}, hosts=("www.dlib.org",))
+        async with web, Archive({DLIB: [Saved("20180101000000", ARTICLE)]}) as archive:
+            web.ca.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
+            settings = {
+                "PATH": "/usr/bin:/bin",
+                "SANDCRAWLER_DIR": str(tmp_path / "none"),
+                "SANDCRAWLER_FETCH_CONNECT_TO": f"www.dlib.org:443:127.0.0.1:{web.https}",
+                "SANDCRAWLER_FETCH_ALLOW_ADDRESSES": "127.0.0.0/8",
+                "SANDCRAWLER_FETCH_CA_FILE": str(tmp_path / "ca.pem"),
+                "SANDCRAWLER_FETCH_HOST_GAP": "0",
+                "SANDCRAWLER_FETCH_WAYBACK_CDX": f"{archive.url}/cdx",
+                "SANDCRAWLER_FETCH_WAYBACK_REPLAY": f"{archive.url}/web",
+                "SANDCRAWLER_FETCH_WAYBACK_GAP": "0",
+            }
+            said = [await pasted(command, tmp_path, settings) for command in (*keeping[:-1], *reading)]
+        results = [json.loads(text) for text in said if text.startswith("{")]
+        assert [result["status"] for result in results] == [Status.SUCCESS] * 5
+        moments.append(results[0]["cdx"]["datetime"])
+
+    moments: list[str] = []
+    asyncio.run(work())
+    assert keeping[-1] == ".venv/bin/pywb -b 127.0.0.1 -p 8090"
+    replay = Replay(tmp_path)
+    try:
+        replay.wait()
+        assert replay.raw(DLIB, moments[0]) == (200, ARTICLE)
+    finally:
+        replay.process.terminate()
+        replay.process.wait(20)

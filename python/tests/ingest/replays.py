@@ -15,12 +15,12 @@ START_SECONDS = 60
 
 
 class Replay:
-    """A running pywb over one collection, `web`."""
+    """A running pywb over one collection, `web`, which is made of these WARCs, or is there already."""
 
-    def __init__(self, folder: Path, warcs: list[Path]) -> None:
+    def __init__(self, folder: Path, warcs: list[Path] | None = None) -> None:
         self.folder = folder
         self.port = _free_port()
-        for command in (["init", "web"], ["add", "web", *map(str, warcs)]):
+        for command in (["init", "web"], ["add", "web", *map(str, warcs)]) if warcs else ():
             subprocess.run([TOOLS / "wb-manager", *command], cwd=folder, check=True, capture_output=True, timeout=60)
         self.process = subprocess.Popen(
             [TOOLS / "pywb", "-p", str(self.port), "-b", "127.0.0.1", "-d", str(folder)],
