@@ -53,6 +53,7 @@ class Archive:
     new: dict[str, Saved] = field(default_factory=dict)
     script: dict[str, list[Any]] = field(default_factory=dict)
     lag: int = 0
+    address: str = "127.0.0.1"
     asked: list[tuple[str, str, dict[str, str], dict[str, str]]] = field(default_factory=list)
 
     async def __aenter__(self) -> Self:
@@ -64,9 +65,9 @@ class Archive:
         application.router.add_get("/web/{moment:[0-9]+}id_/{url:.*}", self._replay)
         self._runner = web.AppRunner(application)
         await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", 0)
+        site = web.TCPSite(self._runner, self.address, 0)
         await site.start()
-        self.url = f"http://127.0.0.1:{self._runner.addresses[0][1]}"
+        self.url = f"http://{self.address}:{self._runner.addresses[0][1]}"
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -81,7 +82,7 @@ class Archive:
             "fetch_spn_secret_key": "hidden",
             "fetch_wayback_gap": 0,
             "fetch_host_gap": 0,
-            "fetch_allow_addresses": "127.0.0.0/8",
+            "fetch_allow_addresses": "127.0.0.0/8" if self.address == "127.0.0.1" else f"{self.address}/32",
             "fetch_robots": False,
         }
         return Config(**{**given, **more})

@@ -11,12 +11,16 @@ from aiohttp.abc import ResolveResult
 
 from sandcrawler.config import Config
 from sandcrawler.fetch.address import refusal
+from sandcrawler.fetch.backends import open_fetcher
 from sandcrawler.fetch.connect import SystemResolver
 from sandcrawler.fetch.live import Fetcher
 from sandcrawler.fetch.resources import Bounds, capture_resources
+from sandcrawler.fetch.spn import SpnFetcher
 from sandcrawler.model import WantedResource
 from sandcrawler.status import Status
 
+from .savepage import Archive, Saved, now
+from .test_spn import at_once, public
 from .web import Web, get, moved, reply, run
 
 SITE = "http://journal.example.org"
@@ -192,6 +196,44 @@ def test_h43_no_spelling_reaches_the_canary(route: Any) -> None:
     # "12<tab>7" in a URL is 127; %09 in a host is no URL at all.
     for host, status in run(work()).items():
         assert status is Status.BLOCKED_ADDRESS or (status is Status.BAD_URL and "\t" in host), host
+
+
+@pytest.mark.parametrize(
+    ("backend", "route"),
+    [
+        *((backend, route) for backend in ("wayback", "spn", "wayback-then-live") for route in ("url", "redirect")),
+        ("live-then-wayback", "url"),
+    ],
+)
+def test_h43_no_back_end_reaches_it_or_tells_an_archive_of_it(backend: str, route: str) -> None:
+    """An archive is told of nothing that is this network's own; a redirect that it has may still lead there."""
+
+    async def work() -> dict[str, Status]:
+        found = {}
+        async with Canary() as canary, Archive(address="127.0.0.2") as archive:
+            settings = archive.config(fetch_allow_ports=(canary.port,), fetch_connect_seconds=2)
+            for host in SPELLINGS:
+                url = f"http://{host}:{canary.port}/"
+                if route == "redirect":
+                    if not host.isascii() or "\t" in host:
+                        continue  # not in a header
+                    moved_to = Saved(now(), b"", 302, {"Location": url})
+                    url = f"{SITE}/a"
+                    archive.captures = {url: [moved_to]}
+                archive.asked.clear()
+                fetcher = open_fetcher(settings, backend)
+                if backend == "spn":
+                    fetcher = SpnFetcher(settings, sleeper=at_once, addresses=public)
+                async with fetcher, fetcher.session() as session:
+                    found[host] = (await session.get(url, time.monotonic() + 5)).status
+                asked = {value for each in archive.asked for value in each[2].values()}
+                assert not any(str(canary.port) in value for value in asked), (host, asked)
+            assert canary.heard == 0
+        return found
+
+    statuses = run(work())
+    assert len(statuses) > 24
+    assert set(statuses.values()) == {Status.BLOCKED_ADDRESS}, statuses
 
 
 def test_h43_nor_does_a_sub_resource() -> None:
