@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 import urllib3.exceptions
-from urllib3.exceptions import LocationValueError, MaxRetryError, NewConnectionError, SSLError
+from urllib3.exceptions import LocationValueError, MaxRetryError, NewConnectionError, ResponseError, SSLError
 
 from sandcrawler.errors import SandcrawlerError
 from sandcrawler.fetch.governor import retry_after
@@ -71,7 +71,7 @@ def without_answer(error: BaseException) -> Failure:
 
 
 def _is_hopeless(reason: BaseException) -> bool:
-    if isinstance(reason, LocationValueError):
+    if isinstance(reason, LocationValueError | ResponseError):  # the latter: redirects in a circle
         return True
     cause = reason.__cause__ or (reason.args[0] if isinstance(reason, SSLError) and reason.args else None)
     return isinstance(cause, ssl.SSLCertVerificationError) or (

@@ -2,12 +2,13 @@
 
 Three kinds of metadata are read, known by the name of their root: `dc` (oai_dc), `article` (jats, nlm, pmc), and
 arXiv's own. Pages are parsed strictly, since a parser that repairs loses records and the token without a word; what
-XML forbids and servers send all the same (control characters) is taken out first. Of a page that stays broken, the
-records before the break are told, and its token where it has one.
+XML forbids and servers send all the same (control characters, bytes that are no UTF-8) is mended first. Of a page that
+stays broken, the records before the break are told, and its token where it has one.
 """
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,13 +59,7 @@ class Page:
 
 def parse(body: bytes) -> Page:
     """A page of ListRecords."""
-    body = _FORBIDDEN.sub(b"", body)
-    broken = ""
-    try:
-        root = etree.fromstring(body, _parser(recover=False))
-    except etree.XMLSyntaxError as error:
-        broken = str(error)
-        root = etree.fromstring(body, _parser(recover=True)) if body.strip() else None
+    root, broken = _root(_FORBIDDEN.sub(b"", body))
     if root is None or root.tag != f"{OAI}OAI-PMH":
         return Page((), broken=f"this is no OAI-PMH answer{broken and f' ({broken})'}", foreign=True)
     error_element = root.find(f"{OAI}error")
@@ -80,6 +75,18 @@ def parse(body: bytes) -> Page:
     elif root.find(f"{OAI}ListRecords") is None:
         broken = "an answer without ListRecords"
     return Page(records, ((token.text or "").strip() or None) if token is not None else None, broken=broken or None)
+
+
+def _root(body: bytes) -> tuple[Element | None, str]:
+    """The page's root, and what is broken in it. Bytes that are no UTF-8 break nothing but the character."""
+    try:
+        return etree.fromstring(body, _parser(recover=False)), ""
+    except etree.XMLSyntaxError as error:
+        broken = str(error)
+    mended = body.decode("utf-8", "replace").encode()
+    with suppress(etree.XMLSyntaxError):
+        return etree.fromstring(mended, _parser(recover=False)), ""
+    return (etree.fromstring(body, _parser(recover=True)) if body.strip() else None), broken
 
 
 def _parser(*, recover: bool) -> etree.XMLParser:

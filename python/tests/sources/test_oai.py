@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from lxml import etree
 from structlog.testing import capture_logs
 
 from sandcrawler.errors import ConfigurationError, Unavailable
@@ -351,6 +352,16 @@ def test_a_page_cut_before_its_token_stops_and_comes_again(tmp_path: Path) -> No
 def test_control_characters_are_no_broken_page() -> None:
     body = Repository(metadata=lambda _: DC.format("<dc:title>a\x0bb&#x1F;</dc:title>")).page([0], 0, "")
     assert parse(body).broken is None
+
+
+def test_bytes_that_are_no_utf8_are_no_broken_page() -> None:
+    page = Repository(metadata=lambda n: DC.format(f"<dc:identifier>https://a.example.org/{n}/e</dc:identifier>"))
+    whole = page.page(list(range(10)), 0, "")
+    found = parse(whole.replace(b">T<", b">caf\xe9 \x80<"))
+    assert (found.broken, len(found.records), found.token) == (None, 3, "3@")
+    latin = whole.replace(b"UTF-8", b"ISO-8859-1").replace(b">T<", b">caf\xe9<")
+    assert "caf\xe9" in etree.tostring(parse(latin).records[0].metadata, encoding="unicode")
+    assert parse(whole.replace(b">T<", b">caf\xe9<", 1).replace(b"</OAI-PMH>", b"")).broken
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>busy</html>", b"\x00\xff", b"<OAI-PMH/>", b"not xml"])
