@@ -12,6 +12,8 @@ source is `doi`, with the DOI as its identifier: that is how fatcat knows such l
 """
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from itertools import takewhile
 from typing import Any
 
 from sandcrawler.sources.content import kinds
@@ -83,9 +85,18 @@ def _date(value: object) -> str | None:
     first = parts[0] if isinstance(parts, list) and parts else None
     if not isinstance(first, list):
         return None
+    return _written(*takewhile(_is_whole, first[: len(MOST)]))
+
+
+def _is_whole(part: object) -> bool:
+    return type(part) is int
+
+
+@lru_cache(1 << 14)  # a dump of millions has a few thousand days
+def _written(*parts: int) -> str | None:
     known = ""
-    for part, most in zip(first, MOST, strict=False):
-        if type(part) is not int or not 0 < part <= most:
+    for part, most in zip(parts, MOST, strict=False):
+        if not 0 < part <= most:
             break
         known += f"-{part:02d}" if known else f"{part:04d}"
     return known or None

@@ -108,6 +108,19 @@ def test_crossref() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("parts", "date"),
+    [
+        ([2020, 1, 31], "2020-01-31"), ([2020, 1], "2020-01"), ([2020], "2020"), ([2020, 1, 2, 3], "2020-01-02"),
+        ([2020, True, 3], "2020"), ([2020, [1]], "2020"), ([2020, 1, {}], "2020-01"), ([2020, 13], "2020"),
+        (["2020"], None), ([2020.0, 1], None), ([10**30], None), ([0], None), ([], None), (None, None), ([None], None),
+    ],
+)  # fmt: skip
+def test_crossref_dates_as_far_as_they_are_known(parts: Any, date: str | None) -> None:
+    found = made("crossref", CROSSREF | {"published": {"date-parts": [parts]}, "published-online": {}, "issued": {}})
+    assert found[0]["edit_extra"].get("release_date") == date
+
+
 def test_crossref_preprints_are_submitted() -> None:
     link = {"URL": "https://p.example.org/1", "content-type": "text/html"}
     found = made("crossref", {"DOI": "10.1234/p", "type": "posted-content", "link": [link]})
