@@ -107,6 +107,8 @@ def load(path: Path, query: Query) -> State:
 
     ConfigurationError where the file is something else, or cannot be written: better known now than after a page.
     """
+    if path.exists() and not path.is_file():
+        raise ConfigurationError(f"--state {path} is no file")
     try:
         state = TypeAdapter(State).validate_json(path.read_bytes(), strict=True)
     except FileNotFoundError:

@@ -156,7 +156,12 @@ def test_what_is_no_state_is_refused_and_stays(text: str, tmp_path: Path) -> Non
 
 def test_a_state_that_cannot_be_written_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
-    for path in (tmp_path / "folder", tmp_path / "none" / "state.json", tmp_path / "folder" / "x" / ".." / "y" / "z"):
+    for path in (
+        tmp_path / "folder",
+        Path("/dev/full"),
+        tmp_path / "none" / "state.json",
+        tmp_path / "folder" / "x" / ".." / "y" / "z",
+    ):
         with pytest.raises(ConfigurationError, match="--state"):
             load(path, Query("http://b.example.org/oai"))
 
