@@ -97,11 +97,20 @@ def is_text(written: str) -> bool:
 
 
 def load(text: str | bytes) -> Any:
-    """The value of a YAML document. Dates stay texts. ValueError where it is none."""
+    """The value of a YAML document. Dates stay texts. ValueError where it is none, or where nodes are named again.
+
+    Nodes named again (`&a`, `*a`) are refused since a few lines of them write out to gigabytes, or never end.
+    """
     try:
+        if _may_alias(text) and any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, _Loader)):
+            raise ValueError("YAML with aliases is not read")
         return yaml.load(text, _Loader)  # noqa: S506  (derived from the safe loader)
     except yaml.YAMLError as error:
         raise ValueError(f"not YAML: {error}") from error
+
+
+def _may_alias(text: str | bytes) -> bool:
+    return (b"&" in text and b"*" in text) if isinstance(text, bytes) else ("&" in text and "*" in text)
 
 
 class _Loader(LOADER):  # type: ignore[misc]

@@ -54,3 +54,18 @@ def test_any_text_comes_back(text: str) -> None:
     document = yamltext.dump({"k": text, "l": [text]})
     assert yamltext.load(document) == {"k": text, "l": [text]}
     assert yaml.safe_load(document) == {"k": text, "l": [text]}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: &a [*a]\n",
+        "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n",
+        "a: &a {b: 1}\nc:\n  <<: *a\n",
+        b"a: &a 1\nb: *a\n",
+    ],
+)
+def test_nodes_that_are_named_again_are_refused(text: str | bytes) -> None:
+    with pytest.raises(ValueError, match="aliases"):
+        yamltext.load(text)
+    assert yamltext.load('title: "Q&A * and & more"\nb: "*a"\n') == {"title": "Q&A * and & more", "b": "*a"}
