@@ -5,6 +5,7 @@ import re
 import pytest
 from prometheus_client import REGISTRY
 
+from sandcrawler.fetch.condition import SAID
 from sandcrawler.fetch.metrics import HOST_CLASSES, host_class
 from sandcrawler.status import Status
 
@@ -67,6 +68,6 @@ def test_no_label_names_a_host() -> None:
     }
     statuses = {status.value for status in Status}
     phases = {"turn", "dns", "connect", "tls", "head", "body"}
-    answers = {"rules", "none", "denied", "silent", "exempt"}
+    answers = {"rules", "none", "denied", "silent", "exempt", *SAID}
     assert labels <= statuses | phases | answers | {name for name, _ in HOST_CLASSES}
     assert not any(re.search(r"\.", text) for text in labels)
