@@ -11,6 +11,7 @@ import ssl
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from ipaddress import IPv4Network, IPv6Network
 from typing import Any
 
@@ -21,6 +22,7 @@ from aiohttp.client_proto import ResponseHandler
 from sandcrawler.config import Config
 from sandcrawler.fetch import metrics
 from sandcrawler.fetch.address import refusal
+from sandcrawler.fetch.protocol import Patient
 from sandcrawler.fetch.watch import Watch
 
 RESOLVER_THREADS = 32
@@ -71,6 +73,7 @@ class GuardedConnector(aiohttp.TCPConnector):
             socket_factory=self._open,
             limit=0,  # the hosts' slots and the worker's window are the limits
         )
+        self._factory = partial(Patient, loop=self._loop)  # type: ignore[assignment]
         self._moved = moved
         self._exempt = exempt
         self._watch = watch

@@ -26,8 +26,8 @@ def decoder(content_type: str, content_encodings: Sequence[str], cap: int, sink:
 
 def judged(answer: Capture, body: bytes) -> Capture:
     """The answer with its whole body."""
-    if answer.status is Status.SUCCESS or answer.status_code in BODILESS:
-        if not body:
-            return replace(answer, status=Status.EMPTY_BLOB, error_message="a response without a body")
+    if not body and (answer.status is Status.SUCCESS or answer.status_code in BODILESS):
+        return replace(answer, status=Status.EMPTY_BLOB, error_message="a response without a body")
+    if answer.status is Status.SUCCESS:
         return replace(answer, body=body)
     return replace(answer, body=body or None, error_message=f"HTTP {answer.status_code}")
