@@ -19,7 +19,7 @@ from sandcrawler.status import Status
 
 NOT_MODIFIED = 304
 # Codes that are no answer to what was asked: another version than ours, a failed precondition. Nor is one that cannot
-# be read as HTTP: some servers send a body with a 304.
+# be read as HTTP, or a connection that breaks off.
 REFUSALS = frozenset({NOT_MODIFIED, 412})
 UNASKED = "HTTP 304 (not modified) to a request without a condition"
 # An entity tag, weak or strong. Rows hold 1,000 characters of it: one that long may have been cut.

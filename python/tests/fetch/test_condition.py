@@ -171,17 +171,34 @@ def test_a_304_that_names_no_version_is_about_ours() -> None:
     [
         b'HTTP/1.1 304 Not Modified\r\nETag: "v9"\r\n\r\n',
         reply(b"", 412),
-        b"HTTP/1.1 304 Not Modified\r\n\r\n<p>a body</p>",
-        b"HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\nhello",
-        b"HTTP/1.1 304 Not Modified\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+        b"",
+        b"<p>no HTTP at all</p>\r\n\r\n",
     ],
-    ids=["another version", "412", "body", "body with length", "chunked body"],
+    ids=["another version", "412", "nothing", "no HTTP"],
 )
 def test_an_answer_that_is_none_is_asked_for_without_condition(answer: bytes) -> None:
     (capture, other), web = asked({PAGE: once(answer, reply(BODY)), f"{HOST}/2": reply(b"two")}, V1, PAGE, f"{HOST}/2")
     assert (capture.status, capture.status_code, capture.body) == (Status.SUCCESS, 200, BODY)
     assert other.body == b"two", "what stands behind a 304 is not taken for another answer"
-    assert [sent for url, sent in conditions(web) if url == PAGE] == [{"if-none-match": '"v1"'}, {}]
+    sent = [sent for url, sent in conditions(web) if url == PAGE]
+    assert (sent[0], sent[-1]) == ({"if-none-match": '"v1"'}, {})
+    assert sent.count({}) == 1
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        UNMODIFIED + b"<p>a body</p>",
+        b"HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\nhello",
+        b"HTTP/1.1 304 Not Modified\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+    ],
+    ids=["body", "body with length", "chunked body"],
+)
+def test_the_body_of_a_304_is_nobodys(answer: bytes) -> None:
+    (capture, other), web = asked({PAGE: once(answer, reply(BODY)), f"{HOST}/2": reply(b"two")}, V1, PAGE, f"{HOST}/2")
+    assert unchanged(capture)
+    assert (capture.body, other.body) == (None, b"two")
+    assert web.connections == 2, "what stands behind a 304 is dropped with its connection"
 
 
 def test_a_second_answer_behind_a_304_is_nobodys() -> None:
