@@ -43,7 +43,10 @@ def _canonical(url: str) -> str | None:
         return None
     path = parts.path or "/"
     url = urlunsplit((parts.scheme, parts.netloc, path, parts.query, ""))
-    return url if _PLAIN.fullmatch(url) else str(safe_url_string(url, encoding="utf-8", quote_path=True))
+    if _PLAIN.fullmatch(url):
+        return url
+    safe = str(safe_url_string(url, encoding="utf-8", quote_path=True))
+    return safe if safe.isascii() else None  # "https://\ufffddn.example.org/": no name server could be asked for it
 
 
 def _bad_port(netloc: str) -> bool:
