@@ -182,6 +182,6 @@ def _moment(text: str) -> datetime:
     """A WARC-Date; its absence is the beginning of time."""
     try:
         when = datetime.fromisoformat(text)
-    except ValueError:
+        return when.astimezone(UTC) if when.tzinfo else when.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
         return datetime.fromtimestamp(0, UTC)
-    return when.astimezone(UTC) if when.tzinfo else when.replace(tzinfo=UTC)

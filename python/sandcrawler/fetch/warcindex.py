@@ -34,6 +34,7 @@ FIRST = """
     SELECT * FROM capture WHERE kind != 'revisit' AND (url = ?1 OR digest = ?3)
     ORDER BY (url = ?1 AND moment = ?2) DESC, digest IS ?3 DESC, whole DESC
     LIMIT 1"""
+ZSTD = b"\x28\xb5\x2f\xfd"
 # A file ends like this where its writer was stopped, or is no WARC at all.
 BROKEN = (ArchiveLoadFailed, Damaged, EOFError, OSError, ValueError, AttributeError, zlib.error)
 
@@ -81,6 +82,11 @@ class WarcIndex:
         """Every record's row; what stopped it before the end of the file, if anything did."""
         try:
             with self.path.open("rb") as file:
+                if not (first := file.read(4)):
+                    return "it is empty"
+                if first == ZSTD:
+                    return "it is compressed with zstd, which is not read here; `zstd -d` unpacks it"
+                file.seek(0)
                 for entry in entries(file):
                     self._rows.execute(INSERT, astuple(entry))
         except FileNotFoundError:
@@ -113,8 +119,8 @@ class WarcIndex:
 
 
 def entries(file: Any) -> Iterator[Entry]:
-    """Every capture of an open file, in its order. What ends it early is raised (BROKEN)."""
-    archive = Archive(file)
+    """Every capture of an open file, in its order. What ends it early, or was wrong with it, is raised (BROKEN)."""
+    archive, damaged = Archive(file), 0
     for found in archive:
         fields, url = found.rec_headers, found.rec_headers.get_header("WARC-Target-URI") or ""
         if found.rec_type not in KINDS or not url.startswith(("http://", "https://")):
@@ -122,7 +128,11 @@ def entries(file: Any) -> Iterator[Entry]:
         try:
             code = _code(found)
         except Damaged:
+            damaged += 1
             continue
+        size = archive.get_record_length()  # reads the record to its end
+        short = bool(getattr(found.raw_stream, "limit", 0))
+        damaged += short
         yield Entry(
             url=key(url),
             surt=surt(url),
@@ -130,12 +140,14 @@ def entries(file: Any) -> Iterator[Entry]:
             code=code,
             kind=found.rec_type,
             start=archive.get_record_offset(),
-            size=archive.get_record_length(),
+            size=size,
             digest=fields.get_header("WARC-Payload-Digest"),
             first_url=fields.get_header("WARC-Refers-To-Target-URI"),
             first_moment=fields.get_header("WARC-Refers-To-Date"),
-            whole=not fields.get_header("WARC-Truncated"),
+            whole=not (short or fields.get_header("WARC-Truncated")),
         )
+    if archive.cut or damaged:
+        raise Damaged("the file ends within a record" if archive.cut else f"records that cannot be read: {damaged}")
 
 
 def _code(found: Any) -> int:

@@ -15,13 +15,20 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 from warcio.archiveiterator import ArchiveIterator
-from warcio.bufferedreaders import ChunkedDataReader, DecompressingBufferedReader
+from warcio.bufferedreaders import DecompressingBufferedReader
 from warcio.exceptions import ArchiveLoadFailed
+
+from sandcrawler.fetch.base import Refused
+from sandcrawler.status import Status
 
 HEAD_BYTES = 1 << 18
 PIECE = 1 << 16
 PACKED = 1 << 12  # so much is unpacked at a time: at most a thousand times as much
-STATUS_LINE = re.compile(rb"HTTP/\d\.\d +(\d{3})")
+# Some writers spell the version of what came over HTTP/2 as `HTTP/2`.
+STATUS_LINE = re.compile(rb"HTTP/\d(?:\.\d)? +(\d{3})")
+EARLY = frozenset({100, 102, 103})
+CHUNK = re.compile(rb"([0-9A-Fa-f]{1,16})[ \t]*(?:;[^\r\n]*)?\r\n")
+CHUNK_LINE = 1 << 12
 
 Fields = tuple[tuple[str, str], ...]
 
@@ -86,11 +93,22 @@ class _Reader(DecompressingBufferedReader):  # type: ignore[misc]
 
 
 class Archive(ArchiveIterator):  # type: ignore[misc]
-    """The records of an open file, their blocks unread. Iterating raises what warcio does, or Damaged."""
+    """The records of an open file, their blocks unread. Iterating raises what warcio does, or Damaged.
+
+    `cut`: in the end, whether the file ends within a record.
+    """
+
+    cut = False
 
     def __init__(self, file: BinaryIO) -> None:
         super().__init__(file, no_record_parse=True)
         self.reader = _Reader(self.fh, block_size=PACKED)
+
+    def close(self) -> None:
+        """No more records. A gzip member that has not ended is a file that was cut, which warcio passes over."""
+        packed = self.reader.decompressor if self.reader else None
+        self.cut = packed is not None and not getattr(packed, "eof", True)
+        super().close()
 
     def _next_record(self, next_line: bytes | None) -> Any:
         self.reader.left = HEAD_BYTES
@@ -135,6 +153,32 @@ class Block:
         return data
 
 
+def pieces(stream: Stream) -> Iterator[bytes]:
+    """All that is left."""
+    while piece := stream.read(PIECE):
+        yield piece
+
+
+def unchunked(stream: Stream) -> Iterator[bytes]:
+    """A chunked body's own bytes. Many writers undo the chunks and leave the header: what has none is given as it is.
+
+    Refused: it ends before its last chunk. (warcio's reader would hold a whole chunk, and take the cut for the end.)
+    """
+    line = stream.readline(CHUNK_LINE)
+    found = CHUNK.fullmatch(line)
+    if not found:
+        yield from filter(None, (line,))
+        yield from pieces(stream)
+    while found and (left := int(found[1], 16)):
+        while left and (piece := stream.read(min(left, PIECE))):
+            left -= len(piece)
+            yield piece
+        end = stream.readline(2)
+        found = CHUNK.fullmatch(stream.readline(CHUNK_LINE))
+        if left or end != b"\r\n" or not found:
+            raise Refused(Status.TRUNCATED_BODY, "the recorded chunks end early")
+
+
 @dataclass(frozen=True, slots=True)
 class Record:
     """A record that is being read. `size`: bytes of its block."""
@@ -146,17 +190,24 @@ class Record:
     block: Block
 
     def head(self) -> HttpHead:
-        """Its HTTP head; a `resource` has none, and is what a server would have sent with 200."""
+        """Its HTTP head; a `resource` has none, and is what a server would have sent with 200.
+
+        Early answers (100, 103) are passed over: what follows them is a head again.
+        """
         if self.kind == "resource":
             return HttpHead(200, (("Content-Type", self.content_type),))
-        return read_head(self.block)
+        head = read_head(self.block)
+        while head.code in EARLY:
+            head = read_head(self.block)
+        return head
 
     def body(self, head: HttpHead) -> Iterator[bytes]:
-        """The body after the head, chunks undone, in pieces. Damaged where the record turns out to be so."""
+        """The body after the head, chunks undone, in pieces. Damaged where the record turns out to be so.
+
+        Refused: the last chunk is missing.
+        """
         chunked = "chunked" in head.header("transfer-encoding").lower()
-        stream = ChunkedDataReader(self.block) if chunked else self.block
-        while piece := stream.read(PIECE):
-            yield piece
+        yield from unchunked(self.block) if chunked else pieces(self.block)
         self.block.check()
 
 
