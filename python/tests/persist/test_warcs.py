@@ -1,6 +1,8 @@
 """WARCs come to rest without ever taking the place of another."""
 
 import io
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -60,6 +62,49 @@ def test_a_folder_that_cannot_be_written_is_the_world_s_fault(tmp_path: Path) ->
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(Unavailable, match="file"):
         FolderStore(tmp_path / "file").put(row(), io.BytesIO(b"x"))
+
+
+WRITER = """
+import io, resource, signal, sys, time
+from pathlib import Path
+from sandcrawler.persist.warcs import FolderStore
+from tests.persist.test_warcs import row
+
+class Slow(io.BytesIO):
+    def read(self, size=-1):
+        print("reading", flush=True)
+        time.sleep(0.1)
+        return bytes(1 << 20)  # there is no end
+
+if sys.argv[2] == "full":
+    resource.setrlimit(resource.RLIMIT_FSIZE, (3 << 20, 3 << 20))
+FolderStore(Path(sys.argv[1])).put(row(), Slow())
+"""
+
+
+def writer(folder: Path, how: str) -> subprocess.Popen[str]:
+    """A process that keeps an endless WARC, until its disk is full or it is killed."""
+    command = [sys.executable, "-c", WRITER, str(folder), how]
+    root = Path(__file__).parents[2]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=root)
+
+
+def test_a_full_disk_leaves_no_file(tmp_path: Path) -> None:
+    _, complained = writer(tmp_path, "full").communicate(timeout=60)
+    assert "Unavailable: the WARC cannot be kept" in complained
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_a_writer_that_is_killed_leaves_nothing_that_is_taken_for_a_warc(tmp_path: Path) -> None:
+    process = writer(tmp_path, "killed")
+    assert process.stdout is not None
+    for _ in range(3):
+        assert process.stdout.readline() == "reading\n"
+    process.kill()
+    process.communicate(timeout=60)
+    assert list(tmp_path.rglob("*.warc.gz")) == []
+    kept = FolderStore(tmp_path).put(row(), io.BytesIO(b"again"))
+    assert (Path(kept).name, Path(kept).read_bytes()) == (f"{SHA1}.warc.gz", b"again")
 
 
 def test_the_setting_names_the_store(tmp_path: Path) -> None:
