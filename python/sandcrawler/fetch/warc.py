@@ -25,8 +25,9 @@ from sandcrawler.fetch.hops import REDIRECTS, follow
 from sandcrawler.fetch.intake import Incoming, Intake
 from sandcrawler.fetch.judgement import judged, of_code
 from sandcrawler.fetch.target import ANY_PORT, Target
+from sandcrawler.fetch.warchttp import Damaged, HttpHead
 from sandcrawler.fetch.warcindex import Entry, WarcIndex
-from sandcrawler.fetch.warcrecord import Damaged, HttpHead, Record, opened
+from sandcrawler.fetch.warcrecord import Record, opened
 from sandcrawler.model import Capture, WarcPlace
 from sandcrawler.status import Status
 

@@ -20,7 +20,8 @@ from sandcrawler.errors import ConfigurationError
 from sandcrawler.fetch.base import Refused
 from sandcrawler.fetch.surt import surt
 from sandcrawler.fetch.target import ANY_PORT, read
-from sandcrawler.fetch.warcrecord import Archive, Damaged, record
+from sandcrawler.fetch.warchttp import Damaged
+from sandcrawler.fetch.warcrecord import Archive, record
 
 KINDS = frozenset({"response", "revisit", "resource"})
 TABLE = "CREATE TABLE capture (url, surt, moment, code, kind, start, size, digest, first_url, first_moment, whole)"

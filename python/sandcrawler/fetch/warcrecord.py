@@ -1,82 +1,25 @@
-"""One record of a WARC, read where it stands: an HTTP head as bytes, then the body piece by piece.
+"""One record of a WARC, read where it stands, piece by piece; what HTTP is in it is read by `warchttp`.
 
-warcio finds and unpacks the record; heads are read here, so that their bytes stay what they were. Files come from
-anywhere: a head has a limit, and a block that is shorter than it says or not what its digest says is damaged.
+warcio finds and unpacks the record. Files come from anywhere: WARC heads have a limit as HTTP's have, and a block that
+is shorter than it says, or not what its digest says, is damaged.
 """
 
 import base64
 import hashlib
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO
 
 from warcio.archiveiterator import ArchiveIterator
 from warcio.bufferedreaders import DecompressingBufferedReader
 from warcio.exceptions import ArchiveLoadFailed
 
-from sandcrawler.fetch.base import Refused
-from sandcrawler.status import Status
+from sandcrawler.fetch.warchttp import EARLY, HEAD_BYTES, PIECE, Damaged, HttpHead, pieces, read_head, unchunked
 
-HEAD_BYTES = 1 << 18
-PIECE = 1 << 16
 PACKED = 1 << 12  # so much is unpacked at a time: at most a thousand times as much
-# Some writers spell the version of what came over HTTP/2 as `HTTP/2`.
-STATUS_LINE = re.compile(rb"HTTP/\d(?:\.\d)? +(\d{3})")
-EARLY = frozenset({100, 102, 103})
-CHUNK = re.compile(rb"([0-9A-Fa-f]{1,16})[ \t]*(?:;[^\r\n]*)?\r\n")
-CHUNK_LINE = 1 << 12
-
-Fields = tuple[tuple[str, str], ...]
-
-
-class Damaged(Exception):
-    """The record cannot be read, or is not whole, or is not what its digest says."""
-
-
-class Stream(Protocol):
-    """What is read from."""
-
-    def read(self, length: int) -> bytes: ...
-    def readline(self, length: int) -> bytes: ...
-
-
-@dataclass(frozen=True, slots=True)
-class HttpHead:
-    """`code`: the HTTP status; `headers` as latin-1 text, nothing lost."""
-
-    code: int
-    headers: Fields
-
-    def header(self, name: str) -> str:
-        """The first header of this name (any case), else an empty string."""
-        return next((value for key, value in self.headers if key.lower() == name), "")
-
-    def all(self, name: str) -> list[str]:
-        """Every value of this name."""
-        return [value for key, value in self.headers if key.lower() == name]
-
-
-def read_head(stream: Stream) -> HttpHead:
-    """An HTTP response's head, the stream left at the body. Damaged: it is none."""
-    first = stream.readline(HEAD_BYTES)
-    found = STATUS_LINE.match(first)
-    if not found:
-        raise Damaged(f"no HTTP response: {first[:40]!r}")
-    size, fields = len(first), list[tuple[bytes, bytes]]()
-    while (line := stream.readline(HEAD_BYTES)).strip(b"\r\n"):
-        size += len(line)
-        if size > HEAD_BYTES:
-            raise Damaged(f"an HTTP head of more than {HEAD_BYTES} bytes")
-        if line[:1] in (b" ", b"\t") and fields:
-            fields[-1] = (fields[-1][0], fields[-1][1] + b" " + line.strip())
-        else:
-            name, _, value = line.partition(b":")
-            fields.append((name.strip(), value.strip()))
-    return HttpHead(int(found[1]), tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in fields))
 
 
 class _Reader(DecompressingBufferedReader):  # type: ignore[misc]
@@ -151,32 +94,6 @@ class Block:
         if self._hash:
             self._hash.update(data)
         return data
-
-
-def pieces(stream: Stream) -> Iterator[bytes]:
-    """All that is left."""
-    while piece := stream.read(PIECE):
-        yield piece
-
-
-def unchunked(stream: Stream) -> Iterator[bytes]:
-    """A chunked body's own bytes. Many writers undo the chunks and leave the header: what has none is given as it is.
-
-    Refused: it ends before its last chunk. (warcio's reader would hold a whole chunk, and take the cut for the end.)
-    """
-    line = stream.readline(CHUNK_LINE)
-    found = CHUNK.fullmatch(line)
-    if not found:
-        yield from filter(None, (line,))
-        yield from pieces(stream)
-    while found and (left := int(found[1], 16)):
-        while left and (piece := stream.read(min(left, PIECE))):
-            left -= len(piece)
-            yield piece
-        end = stream.readline(2)
-        found = CHUNK.fullmatch(stream.readline(CHUNK_LINE))
-        if left or end != b"\r\n" or not found:
-            raise Refused(Status.TRUNCATED_BODY, "the recorded chunks end early")
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,8 @@ from sandcrawler.config import Config
 from sandcrawler.errors import ConfigurationError
 from sandcrawler.fetch.exchange import head
 from sandcrawler.fetch.warc import WarcFetcher
+from sandcrawler.fetch.warchttp import read_head
 from sandcrawler.fetch.warcindex import WarcIndex
-from sandcrawler.fetch.warcrecord import read_head
 from sandcrawler.model import Capture
 from sandcrawler.status import Status
 from tests.fetch.warcs import HOST, records, tape
