@@ -132,7 +132,8 @@ def main() -> None:
             }
         )
     )
-    serial, parallel = asyncio.run(resources(port, 1)), asyncio.run(resources(port, RESOURCES))
+    at_once = config(port).ingest_resources_parallel
+    serial, parallel = asyncio.run(resources(port, 1)), asyncio.run(resources(port, at_once))
     print(
         json.dumps(
             {

@@ -123,7 +123,7 @@ class Config(BaseSettings):
 
     ingest_hops: Annotated[int, Field(ge=0, description="Documents in a row (refresh, full-text links)")] = 8
     ingest_resources: Annotated[int, Field(ge=0, description="Sub-resources of one page")] = 200
-    ingest_resources_parallel: Annotated[int, Field(ge=1, description="Sub-resources of one page at a time")] = 16
+    ingest_resources_parallel: Annotated[int, Field(ge=1, description="Sub-resources of one page at a time")] = 24
     ingest_seconds: Annotated[float, Field(gt=0, description="One request in all")] = 300.0
     ingest_known: Annotated[
         Literal["workers", "always", "never"],
