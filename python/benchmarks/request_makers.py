@@ -1,11 +1,11 @@
-"""Requests from dumps: rows a second and memory, on made-up dumps of any size that are never written to disk.
+"""Requests from dumps: rows a second and memory, on made-up dumps of any size.
 
     python -m benchmarks.request_makers [--megabytes 1024] [doaj] [crossref] [doaj-tar]      (in python/)
 
-Each dump is made in one process and read by `sandcrawler source NAME requests -` in another, through a pipe. One line
-of JSON each: rows and requests, seconds on the clock and of CPU (the reader's alone), rows per second of either, and
-the reader's largest memory, once after a sixteenth of the dump and once after all of it: flat memory means that they
-are alike, but for the 16 to 32 bytes that each request leaves in the set of what was seen.
+Each dump is written to a temporary file and read by `sandcrawler source NAME requests FILE`. One line of JSON each:
+rows and requests, seconds on the clock and of CPU, rows per second of either, and the command's largest memory, once
+for a sixteenth of the dump and once for all of it: flat memory means that they are alike, but for the 16 to 32 bytes
+that each request leaves in the set of what was seen.
 """
 
 import argparse
@@ -15,6 +15,7 @@ import os
 import subprocess
 import sys
 import tarfile
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -120,14 +121,18 @@ def write(dump: str, size: int, out: Any) -> None:
 
 def measure(dump: str, size: int) -> dict[str, Any]:
     """One dump through the command."""
-    maker = subprocess.Popen(
-        [sys.executable, "-m", "benchmarks.request_makers", "--write", dump, str(size)], stdout=subprocess.PIPE
-    )
-    source = dump.partition("-")[0]
+    source, _, form = dump.partition("-")
+    with tempfile.NamedTemporaryFile(suffix=f".{form or 'jsonl'}") as file:
+        write(dump, size, file)
+        file.flush()
+        return {"dump": dump, "megabytes": size >> 20} | read(source, file.name)
+
+
+def read(source: str, file: str) -> dict[str, Any]:
+    """The command on one file."""
     begun = time.perf_counter()
     reader = subprocess.Popen(
-        [sys.executable, "-m", "sandcrawler", "source", source, "requests", "-"],
-        stdin=maker.stdout,
+        [sys.executable, "-m", "sandcrawler", "source", source, "requests", file],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
@@ -136,11 +141,8 @@ def measure(dump: str, size: int) -> dict[str, Any]:
     said = reader.stderr.read()
     _, _, used = os.wait4(reader.pid, 0)
     seconds, cpu = time.perf_counter() - begun, used.ru_utime + used.ru_stime
-    maker.wait()
     made, rows = (int(word) for word in said.split("rows")[0].split() if word.isdigit())
     return {
-        "dump": dump,
-        "megabytes": size >> 20,
         "rows": rows,
         "requests": made,
         "seconds": round(seconds, 1),
@@ -152,15 +154,10 @@ def measure(dump: str, size: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Measure, or write a dump."""
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--megabytes", type=int, default=1024)
-    parser.add_argument("--write", nargs=2, metavar=("DUMP", "BYTES"))
     parser.add_argument("dumps", nargs="*", default=["doaj", "crossref", "doaj-tar"])
     chosen = parser.parse_args()
-    if chosen.write:
-        write(chosen.write[0], int(chosen.write[1]), sys.stdout.buffer)
-        return
     for dump in chosen.dumps:
         for megabytes in (max(chosen.megabytes // 16, 1), chosen.megabytes):
             print(json.dumps(measure(dump, megabytes << 20)), flush=True)
