@@ -60,4 +60,6 @@ def requeue(
     word = words[status]
     if not word.retry:
         say(f"{status}: {word.meaning}. Asking again seldom helps.")
-    put({"requeued": publish_again(load(), word, age(older_than), queue)})
+    put({"requeued": (number := publish_again(load(), word, age(older_than), queue))})
+    if not number:
+        say(f"no result with status {status} is older than {older_than} (--older-than)")

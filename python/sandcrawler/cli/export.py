@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="What is persisted, for fatcat and for analysts.", no_args_is_help=True)
 
-Statuses = Annotated[list[str] | None, typer.Option("--status", help="Only results with this status; can be repeated")]
-Kinds = Annotated[list[Type] | None, typer.Option("--type", help="Only results of this type; can be repeated")]
+Statuses = Annotated[
+    list[str] | None, typer.Option("--status", help="Only what results with this status say; can be repeated")
+]
+Kinds = Annotated[list[Type] | None, typer.Option("--type", help="Only what results of this type say; can be repeated")]
 Since = Annotated[str | None, typer.Option(help="Only results made since then: 2024-01-31 or 2024-01-31T12:00:00Z")]
 Until = Annotated[str | None, typer.Option(help="Only results made before then")]
 Tables = Annotated[list[str] | None, typer.Option("--table", help="Only this table; can be repeated")]
@@ -48,7 +50,7 @@ def fatcat(
         out.write(to_json(entity) + b"\n")
         count += 1
     out.flush()
-    say(f"{count} entities")
+    say(f"{count} entities; their archive_urls lead to {archive} (--archive names the one that holds the captures)")
 
 
 def _tables(form: str) -> Callable[..., None]:

@@ -33,7 +33,8 @@ def fetch(
 ) -> None:
     """Ask for one URL, follow its redirects, print the capture as JSON: hops, status, headers, size.
 
-    Nothing is read from the body, and nothing in it is followed. Lines of -v: `*` what was decided or measured,
+    From the live web, whatever SANDCRAWLER_FETCH_BACKEND says: `ingest --backend` asks others. Nothing is read from the
+    body, and nothing in it is followed. Lines of -v: `*` what was decided or measured,
     `>` what was sent, `<` what came.
 
     Example: sandcrawler fetch https://doi.org/10.1045/july2017-williams -v

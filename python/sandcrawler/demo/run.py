@@ -55,6 +55,8 @@ LEFT JOIN pdf_meta p ON p.sha1hex = r.terminal_sha1hex AND r.ingest_type = 'pdf'
 WHERE r.base_url = ANY(%s)
 """
 
+STRANGER = "Does another worker run on this stack? It may have taken the requests, and does not know the demo's hosts."
+
 
 def run(
     urls: Sequence[str], kind: str, directory: Path | None, progress: Callable[[], AbstractContextManager[Report]]
@@ -161,4 +163,6 @@ def check(rows: Sequence[Mapping[str, Any]]) -> int:
         if row["status"] != expected.status:
             wrong += 1
             say(f"{document.url}: {row['status']}, expected {expected.status}")
+    if wrong:
+        say(STRANGER)
     return 1 if wrong else 0

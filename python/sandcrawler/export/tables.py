@@ -18,6 +18,9 @@ from sandcrawler.persist.database import reading, stream
 from sandcrawler.persist.tables import BY_NAME, TABLES, Table
 
 BATCH = 10_000
+# How a row belongs to a result: by its link, or by the document's bytes.
+LINK = "(ingest_type, base_url) IN (SELECT ingest_type, base_url FROM ingest_file_result"
+DOCUMENT = "sha1hex IN (SELECT terminal_sha1hex FROM ingest_file_result"
 
 
 def export(config: Config, folder: Path, form: str, selection: Selection, only: Sequence[str] = ()) -> dict[Path, int]:
@@ -49,16 +52,21 @@ def _whole(path: Path) -> Iterator[Path]:
 
 
 def _query(table: Table, selection: Selection) -> sql.Composed:
-    """The rows of a table whose moment is in the range, and whose status is one of those, where it has one."""
+    """The rows of a table whose moment is in the range, and which belong to results of the statuses and kinds."""
     conditions: list[sql.Composable] = []
     moment = sql.Identifier(table.moment)
     if selection.since:
         conditions.append(sql.SQL("{} >= {}").format(moment, selection.since))
     if selection.until:
         conditions.append(sql.SQL("{} < {}").format(moment, selection.until))
-    for column, wanted in (("status", selection.statuses), ("ingest_type", selection.kinds)):
-        if wanted and column in table.columns:
-            conditions.append(sql.SQL("{} = ANY({})").format(sql.Identifier(column), list(wanted)))
+    if of_results := [
+        sql.SQL("{} = ANY({})").format(sql.Identifier(column), list(wanted))
+        for column, wanted in (("status", selection.statuses), ("ingest_type", selection.kinds))
+        if wanted
+    ]:
+        link = LINK if "base_url" in table.columns else DOCUMENT
+        chosen = sql.SQL(link) + sql.SQL(" WHERE ") + sql.SQL(" AND ").join(of_results)
+        conditions.append(chosen + sql.SQL(")"))
     columns = sql.SQL(", ").join(
         sql.SQL("{}::text").format(sql.Identifier(name)) + sql.SQL(" AS ") + sql.Identifier(name)
         if kind == "jsonb"

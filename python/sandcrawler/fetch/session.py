@@ -181,7 +181,7 @@ class Session(BodySession):
 
 
 def _throttled(answer: Capture, seconds: float) -> Capture:
-    message = f"HTTP {answer.status_code}: the host asked to be left alone for {seconds:.0f} s"
+    message = f"HTTP {answer.status_code}: the host has had enough, and is left alone for {seconds:.0f} s"
     return replace(answer, status=Status.HOST_BACKOFF, error_message=message, retry_at=_later(seconds))
 
 

@@ -19,7 +19,7 @@ from botocore.exceptions import ClientError
 
 from sandcrawler import names
 from sandcrawler.config import Config
-from sandcrawler.errors import Unavailable
+from sandcrawler.errors import ConfigurationError, Unavailable
 from sandcrawler.model import CdxRow
 from sandcrawler.names import Folder
 from sandcrawler.persist import blobs
@@ -43,6 +43,8 @@ class Store(Protocol):
 def open_store(config: Config) -> Store | None:
     """The store that the setting `warc` names."""
     made: dict[str, Callable[[], Store | None]] = {"off": lambda: None, "bucket": lambda: BucketStore(config)}
+    if config.warc not in made and Path(config.warc).exists() and not Path(config.warc).is_dir():
+        raise ConfigurationError(f"SANDCRAWLER_WARC: {config.warc} is a file; WARCs are kept in a folder, or `bucket`")
     return made.get(config.warc, lambda: FolderStore(Path(config.warc)))()
 
 

@@ -15,6 +15,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import asdict
 
 import structlog
 
@@ -34,6 +35,8 @@ log = structlog.get_logger()
 
 # Seconds: the longest poll with nothing in flight, with something in flight, and between two looks at the lag.
 IDLE_POLL, BUSY_POLL, LAG_EVERY = 0.25, 0.02, 5.0
+# Seconds between two lines in the log on how it goes.
+TELL_EVERY = 60.0
 # Slots whose messages are published together.
 PUBLISHED_TOGETHER = 1000
 
@@ -73,6 +76,7 @@ class Loop:
         self._working = Flood(self._limits.dead_letters_in_row, self._limits.dead_letters_of_200)
         self._deadline = float("inf")
         self._lag_due = 0.0
+        self._told, self._told_due = self.tally.counts(), time.monotonic() + TELL_EVERY
         self._supervisor = Supervisor()
         self._hands = hands or self._make_hands()
         self._publisher = publisher or self._make_publisher()
@@ -106,7 +110,7 @@ class Loop:
                 f"{self._worker.name}: too many dead letters (decode: {self._decoding}; {self._worker.stage}: "
                 f"{self._working}). They are in {self._worker.dead_letters}; what follows them is not committed."
             )
-        self._log.info("stopped", counts=self.tally.counts())
+        self._log.info("stopped", **asdict(self.tally.counts()))
         return self.tally.counts()
 
     def turn(self) -> None:
@@ -257,3 +261,11 @@ class Loop:
             self._lag_due = now + LAG_EVERY
             self.tally.lag(self._worker.consumer.lag())
             self._supervisor.observe(self.tally.counts())
+            self._tell(now)
+
+    def _tell(self, now: float) -> None:
+        """A line in the log, where anything was done since the last."""
+        counts = self.tally.counts()
+        if now >= self._told_due and counts != self._told:
+            self._told, self._told_due = counts, now + TELL_EVERY
+            self._log.info("so far", **asdict(counts))

@@ -124,6 +124,8 @@ def web_url(written: object) -> str:
         raise BadRow("the URL is blank")
     if len(written) <= BASE_URL_BYTES and PLAIN_URL.fullmatch(written):
         return written
+    if "\ufffd" in written:  # what decoding puts where it cannot read: the link would lead to another page
+        raise BadRow(f"bytes that are not UTF-8 in the URL: {written[:200]!r}")
     if not {"\n", "\r"}.isdisjoint(written.strip()):
         raise BadRow(f"a line break in the URL: {written[:200]!r}")
     url = resolve(written, "")

@@ -87,7 +87,7 @@ def test_csv(config: Config, tmp_path: Path) -> None:
 
 def test_parquet(config: Config, tmp_path: Path) -> None:
     written = tables.export(config, tmp_path, "parquet", Selection(["success"], ["html"]), ["html_meta", "file_meta"])
-    assert {path.name: count for path, count in written.items()} == {"html_meta.parquet": 1, "file_meta.parquet": 4}
+    assert {path.name: count for path, count in written.items()} == {"html_meta.parquet": 1, "file_meta.parquet": 1}
     table = parquet.read_table(tmp_path / "html_meta.parquet")
     assert str(table.schema.field("updated").type) == "timestamp[us, tz=UTC]"
     assert str(table.schema.field("word_count").type) == "int32"
@@ -95,6 +95,20 @@ def test_parquet(config: Config, tmp_path: Path) -> None:
     assert (row["sha1hex"], row["has_teixml"], row["word_count"]) == (sha1(1), True, 3210)
     assert row["updated"] == datetime(2025, 1, 1, 12, tzinfo=UTC)
     assert json.loads(row["resources"])[0]["url"] == "https://journal.example.org/f.png"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "rows"),
+    [
+        (Selection(kinds=["xml"]), {"ingest_file_result": 1, "file_meta": 1, "cdx": 1, "html_meta": 0, "xml_meta": 1}),
+        (Selection(["timeout"]), {"ingest_file_result": 1, "file_meta": 0, "cdx": 0, "html_meta": 0, "xml_meta": 0}),
+    ],
+)
+def test_every_table_has_what_the_chosen_results_say(
+    config: Config, tmp_path: Path, chosen: Selection, rows: dict[str, int]
+) -> None:
+    written = tables.export(config, tmp_path, "csv", chosen)
+    assert {path.stem: count for path, count in written.items() if path.stem in rows} == rows
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])

@@ -58,6 +58,12 @@ def test_a_capture_kept_twice_is_one_file(tmp_path: Path) -> None:
     assert [Path(path).read_bytes() for path in paths] == [b"again"]
 
 
+def test_a_file_is_no_folder_and_that_is_said_before_anything_is_fetched(tmp_path: Path) -> None:
+    (tmp_path / "first.warc.gz").write_bytes(b"")
+    with pytest.raises(ConfigurationError, match=r"first\.warc\.gz is a file"):
+        open_store(Config(warc=str(tmp_path / "first.warc.gz")))
+
+
 def test_a_folder_that_cannot_be_written_is_the_world_s_fault(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(Unavailable, match="file"):

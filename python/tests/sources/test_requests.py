@@ -46,6 +46,7 @@ def test_urls_that_get_through(written: str, url: str) -> None:
         (f"{URL}\n{URL}", "a line break"),
         (f"{URL}a\r\nb", "a line break"),
         ("http://[::1", "not an http"),
+        (URL + "\ufffd\ufffd", "not UTF-8"),
         ("https://journal.example.org:99999/", "not an http"),
         (URL + "x" * 1500, "more than 1500 bytes"),
         (URL + "ü" * 700, "more than 1500 bytes"),

@@ -22,7 +22,7 @@ from rich.table import Table as Grid
 from sandcrawler import stack
 from sandcrawler.config import Config, data_dir, load
 from sandcrawler.demo.pipeline import Pipeline
-from sandcrawler.demo.run import PATIENCE_SECONDS, WORKERS, say
+from sandcrawler.demo.run import PATIENCE_SECONDS, STRANGER, WORKERS, say
 from sandcrawler.demo.server import Web, running
 from sandcrawler.demo.w3c.site import API_HOST, HERE, site
 from sandcrawler.errors import Unavailable
@@ -94,7 +94,11 @@ def main(directory: Path | None = None) -> int:
     say(f'  sandcrawler source w3c get "W3C REC-tide-tables" --data {folder} --format yaml')
     say(f"  the query: {HERE / 'join.sql'}")
     good = [row for row in found if row["result"] == "success" and row["same_title"]]
-    return 0 if len(good) == len(asked) else 1
+    if len(good) != len(asked):
+        say(f"{len(asked) - len(good)} of {len(asked)} pages are not what they should be.")
+        say(STRANGER)
+        return 1
+    return 0
 
 
 if __name__ == "__main__":
