@@ -16,6 +16,7 @@ from typing import Any
 
 import structlog
 import urllib3
+from urllib3 import BaseHTTPResponse
 from urllib3.exceptions import HTTPError
 
 from sandcrawler.fetch.pacing import Pacer, Sleeper
@@ -26,6 +27,8 @@ log = structlog.get_logger()
 REDIRECTS = 10
 BODY_BYTES = 64 * 1024 * 1024
 CONNECT_SECONDS, READ_SECONDS = 10.0, 30.0
+BODY_SECONDS = 600.0
+PIECE = 1 << 20
 PARALLEL = 16
 
 
@@ -76,7 +79,7 @@ class Answer:
         """The body as JSON. HttpError where it is none."""
         try:
             return json.loads(self.body)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise HttpError(Failure.PARSE, self.url, f"not JSON: {error}", self.status, self.headers) from error
 
 
@@ -137,9 +140,13 @@ class Client:
         try:
             response = self._pool.request("GET", url, preload_content=False, retries=once)
             try:
-                body = response.read(BODY_BYTES + 1, decode_content=True)
+                body = _body(response)
             finally:
                 response.release_conn()
+        except TimeoutError as error:
+            raise HttpError(Failure.TIMEOUT, url, str(error)) from error
+        except ValueError as error:  # of a Location that the standard library cannot take apart
+            raise HttpError(Failure.NOWHERE, url, f"its redirect leads nowhere: {error}") from error
         except HTTPError as error:
             raise HttpError(without_answer(error), url, str(reason_of(error))) from error
         self.answered = True
@@ -149,6 +156,16 @@ class Client:
         if not 200 <= response.status < 300:
             raise HttpError(failure_of(response.status), url, status=response.status, headers=headers)
         return Answer(url, response.status, headers, body)
+
+
+def _body(response: BaseHTTPResponse) -> bytes:
+    """The decoded body, a byte more than is allowed at most. TimeoutError: it came so slowly that it may never end."""
+    found, end = bytearray(), time.monotonic() + BODY_SECONDS
+    while len(found) <= BODY_BYTES and (piece := response.read1(PIECE, decode_content=True)):
+        found += piece
+        if time.monotonic() > end:
+            raise TimeoutError(f"the body did not end within {BODY_SECONDS:g} s")
+    return bytes(found)
 
 
 def user_agent(default: str, variable: str) -> str:

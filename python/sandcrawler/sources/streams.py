@@ -17,7 +17,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, Self, cast
 
 from sandcrawler.errors import ConfigurationError
 
@@ -31,6 +31,11 @@ PIECE = 1 << 12  # what is lost at most in front of damage
 TAR_MAGIC = slice(257, 262)
 # Members of archives that hold records.
 MEMBERS = (".json", ".jsonl", ".json.gz", ".jsonl.gz", ".ndjson", ".csv", ".txt")
+# What a tar says beside its members (long names, pax fields), and how large that may be: tarfile reads it whole.
+ASIDES = frozenset(
+    {tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE}
+)
+ASIDE_BYTES = 1 << 20
 # First bytes -> what a file is that has no rows for us, and what to do.
 FOREIGN: Mapping[bytes, str] = {
     b"PK\x03\x04": "a ZIP archive: unpack it first",
@@ -92,6 +97,17 @@ class _Pieces(io.RawIOBase):
         piece = self._decoder.read1(min(len(buffer), PIECE))
         buffer[: len(piece)] = piece
         return len(piece)
+
+
+class _TarInfo(tarfile.TarInfo):
+    """A member's header; one that would fill the memory with a name is refused."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        found = super().frombuf(buf, encoding, errors)
+        if found.type in ASIDES and found.size > ASIDE_BYTES:
+            raise tarfile.ReadError(f"a name or field of {found.size} bytes in the archive")
+        return found
 
 
 class _Member(io.RawIOBase):
@@ -176,7 +192,7 @@ def members(stream: io.BufferedReader) -> Iterator[tuple[str, io.BufferedReader]
         yield "", stream
         return
     salvage = Salvage(stream)
-    with tarfile.open(fileobj=cast("BinaryIO", salvage), mode="r|") as archive:
+    with tarfile.open(fileobj=cast("BinaryIO", salvage), mode="r|", tarinfo=_TarInfo) as archive:
         for member in archive:
             if member.isreg() and not member.issparse() and member.name.endswith(MEMBERS):
                 yield member.name, decoded(io.BufferedReader(_Member(archive.fileobj, member.size)))
