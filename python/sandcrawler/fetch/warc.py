@@ -1,6 +1,6 @@
-"""The back end `warc:PATH|URL`: answers come from an existing WARC file (.warc or .warc.gz, of any size).
+"""The back end `warc:PATH|URL`: answers come from an existing WARC file (.warc or .warc.gz, of any size), or a folder.
 
-The file is indexed once, when the fetcher opens, and records are read where they stand. Answers are what the live web
+A file is indexed once, when the fetcher opens, and records are read where they stand. Answers are what the live web
 would have given at that time: redirects are followed within the file, content codings undone under the same limits,
 revisits resolved to the payload that they refer to. What the file does not hold is `no-capture`.
 A file on the web is copied to a temporary file first, through the address guard like everything else.
@@ -38,7 +38,7 @@ OVERHEAD = 1 << 20
 
 
 class WarcFetcher:
-    """One WARC file's captures. Use as an async context manager, which reads the file through."""
+    """The captures of a WARC file, or of all below a folder. Use as an async context manager, which reads them."""
 
     def __init__(self, config: Config, place: str) -> None:
         self.config = config
@@ -113,7 +113,11 @@ class Session(BodySession):
         except Refused as refused:
             return replace(answer, status=refused.status, error_message=str(refused))
         except (Damaged, OSError, EOFError, ValueError) as error:
-            return replace(answer, error_message=f"{self._place}, byte {entry.start}: {error}"[:800])
+            return replace(answer, error_message=f"{self._where(entry)}, byte {entry.start}: {error}"[:800])
+
+    def _where(self, entry: Entry) -> str:
+        """The file of an entry, by the name that the operator gave, or within the folder that the operator named."""
+        return self._place if entry.file == str(self._index.path) else entry.file
 
     async def _read(self, entry: Entry, answer: Capture, intake: Intake) -> Capture:
         """The capture of an entry; a revisit's head stays its own, its body is that of the first capture."""
@@ -124,12 +128,12 @@ class Session(BodySession):
             return replace(answer, status=Status.NO_CAPTURE, error_message="what the revisit refers to is not there")
         own = None
         if entry.code != NOT_MODIFIED:
-            async with reading(self._index.path, entry.start) as revisit:
+            async with reading(Path(entry.file), entry.start) as revisit:
                 own = await asyncio.to_thread(revisit.head)
         return await self._capture(first, answer, own, intake)
 
     async def _capture(self, entry: Entry, answer: Capture, own: HttpHead | None, intake: Intake) -> Capture:
-        async with reading(self._index.path, entry.start) as record:
+        async with reading(Path(entry.file), entry.start) as record:
             stored = await asyncio.to_thread(record.head)
             shown = own or stored
             answer = replace(
@@ -138,7 +142,7 @@ class Session(BodySession):
                 status_code=shown.code,
                 headers=shown.headers,
                 error_message=None,
-                place=WarcPlace(self._place, entry.start, entry.size),
+                place=WarcPlace(self._where(entry), entry.start, entry.size),
             )
             if shown.code in REDIRECTS:
                 return answer

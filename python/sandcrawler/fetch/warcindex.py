@@ -1,6 +1,6 @@
-"""Where each capture of a WARC file stands: the file is read through once, and its records are found by URL after.
+"""Where each capture of a WARC file, or of a folder of them, stands: read through once, found by URL after.
 
-The index is a SQLite database that spills to disk and goes away when it is closed, so a file may have any size. A URL
+The index is a SQLite database that spills to disk and goes away when it is closed, so files may have any size. A URL
 is looked up as it is, and where there is none, by its SURT: http or https, `www.` or none, parameters in any order.
 Of several captures the whole ones come first, then successes, then redirects, then the newest.
 """
@@ -24,8 +24,10 @@ from sandcrawler.fetch.warchttp import Damaged
 from sandcrawler.fetch.warcrecord import Archive, record
 
 KINDS = frozenset({"response", "revisit", "resource"})
-TABLE = "CREATE TABLE capture (url, surt, moment, code, kind, start, size, digest, first_url, first_moment, whole)"
-INSERT = "INSERT INTO capture VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+TABLE = """
+    CREATE TABLE capture
+        (url, surt, moment, code, kind, start, size, digest, first_url, first_moment, whole, file)"""
+INSERT = "INSERT INTO capture VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 BEST = """
     SELECT * FROM capture WHERE url = ?1 OR surt = ?2
     ORDER BY url != ?1, whole DESC, code NOT BETWEEN 200 AND 299, code NOT IN (301, 302, 303, 307, 308),
@@ -44,7 +46,7 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A capture: where it stands (`start`, `size`: bytes of the file), and what it refers to if it is a revisit."""
+    """A capture: where it stands (`start`, `size`: bytes of `file`), and what it refers to if it is a revisit."""
 
     url: str
     surt: str
@@ -57,38 +59,42 @@ class Entry:
     first_url: str | None
     first_moment: str | None
     whole: bool
+    file: str
 
 
 class WarcIndex:
     """Captures by URL. Any thread may ask."""
 
     def __init__(self, path: Path) -> None:
-        """Read the file through. ConfigurationError: there is none, or it has no capture that can be read."""
+        """Read the file, or all WARCs below the folder. ConfigurationError: there is no capture that can be read."""
         self.path = path
         self._lock = threading.Lock()
         self._rows = sqlite3.connect("", check_same_thread=False, isolation_level=None)
         self._rows.execute(TABLE)
         self._rows.execute("BEGIN")
-        damage = self._fill()
+        damage = "it has no HTTP response" if warcs(path) else "there is no WARC in it"
+        for file in warcs(path):
+            if told := self._fill(file):
+                damage = told
+            if told and (len(self) or path.is_dir()):
+                log.warning("warc-damaged", path=str(file), captures=len(self), reason=told)
         self._rows.execute("COMMIT")
         for columns in ("url", "surt", "digest"):
             self._rows.execute(f"CREATE INDEX by_{columns} ON capture ({columns})")
         if not len(self):
             self.close()
-            raise ConfigurationError(f"{path}: no capture can be read from it: {damage or 'it has no HTTP response'}")
-        if damage:
-            log.warning("warc-damaged", path=str(path), captures=len(self), reason=damage)
+            raise ConfigurationError(f"{path}: no capture can be read from it: {damage}")
 
-    def _fill(self) -> str | None:
+    def _fill(self, path: Path) -> str | None:
         """Every record's row; what stopped it before the end of the file, if anything did."""
         try:
-            with self.path.open("rb") as file:
+            with path.open("rb") as file:
                 if not (first := file.read(4)):
                     return "it is empty"
                 if first == ZSTD:
                     return "it is compressed with zstd, which is not read here; `zstd -d` unpacks it"
                 file.seek(0)
-                for entry in entries(file):
+                for entry in entries(file, str(path)):
                     self._rows.execute(INSERT, astuple(entry))
         except FileNotFoundError:
             return "there is no such file"
@@ -119,7 +125,12 @@ class WarcIndex:
             return self._rows.execute(question, values).fetchall()
 
 
-def entries(file: Any) -> Iterator[Entry]:
+def warcs(path: Path) -> list[Path]:
+    """The file itself, or every WARC below a folder, by name."""
+    return sorted(each for each in path.rglob("*.warc*") if each.is_file()) if path.is_dir() else [path]
+
+
+def entries(file: Any, name: str) -> Iterator[Entry]:
     """Every capture of an open file, in its order. What ends it early, or was wrong with it, is raised (BROKEN)."""
     archive, damaged = Archive(file), 0
     for found in archive:
@@ -146,6 +157,7 @@ def entries(file: Any) -> Iterator[Entry]:
             first_url=fields.get_header("WARC-Refers-To-Target-URI"),
             first_moment=fields.get_header("WARC-Refers-To-Date"),
             whole=not (short or fields.get_header("WARC-Truncated")),
+            file=name,
         )
     if archive.cut or damaged:
         raise Damaged("the file ends within a record" if archive.cut else f"records that cannot be read: {damaged}")

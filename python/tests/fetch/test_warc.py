@@ -142,6 +142,20 @@ def test_files_of_other_writers(tmp_path: Path) -> None:
     assert [capture.status for capture in got[5:]] == [Status.TRUNCATED_BODY, Status.TRUNCATED_BODY, Status.NO_CAPTURE]
 
 
+def test_a_folder_is_all_its_files(tmp_path: Path) -> None:
+    for name, url in (("one", A), ("two", f"{HOST}/b")):
+        (tmp_path / name).mkdir()
+        recorded(tmp_path / name, {url: reply(PAGE + name.encode())}, url)
+    (tmp_path / "broken.warc.gz").write_bytes(b"nothing")
+    first, second, third = asked(tmp_path, A, f"{HOST}/b", f"{HOST}/c")
+    assert (first.body, second.body) == (PAGE + b"one", PAGE + b"two")
+    assert [Path(each.place.path).parent.name for each in (first, second) if each.place] == ["one", "two"]
+    assert third.status is Status.NO_CAPTURE
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ConfigurationError, match="no WARC in it"):
+        asked(tmp_path / "empty", A)
+
+
 def test_of_several_captures_the_best_is_taken(tmp_path: Path) -> None:
     def at(year: int) -> dict[str, str]:
         return {"WARC-Date": f"{year}-01-01T00:00:00Z"}
