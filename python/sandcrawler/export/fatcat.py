@@ -14,12 +14,15 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any
 
+import structlog
 from psycopg import sql
 
 from sandcrawler.config import Config
 from sandcrawler.export.selection import Selection
 from sandcrawler.fetch.surt import surt
-from sandcrawler.persist.database import reading, stream
+from sandcrawler.persist.database import forgive, reading, stream
+
+log = structlog.get_logger()
 
 Row = Mapping[str, Any]
 Entity = dict[str, Any]
@@ -58,6 +61,7 @@ def entities(config: Config, selection: Selection, archive: str = WAYBACK) -> It
         "until": selection.until,
     }
     with reading(config.postgres_url) as connection:
+        forgive(connection)
         yield from made(stream(connection, QUERY, given), archive)
 
 
@@ -65,7 +69,11 @@ def made(found: Iterable[Row], archive: str = WAYBACK) -> Iterator[Entity]:
     """The entities of rows that are sorted as `QUERY` sorts them."""
     for (kind, *_), group in groupby(found, _document):
         together = list(group)
-        entity = BUILDERS[kind](together, archive.rstrip("/"))
+        try:
+            entity = BUILDERS[kind](together, archive.rstrip("/"))
+        except (ValueError, KeyError) as error:  # a moment that no calendar has, a type that is not ours
+            log.warning("a document is left out", sha1hex=together[0]["terminal_sha1hex"], error=str(error))
+            continue
         if entity is not None:
             yield entity
 
@@ -93,7 +101,7 @@ def webcapture(group: list[Row], archive: str) -> Entity | None:
         "size": row["size_bytes"],
     }
     return {
-        "cdx": [_known(primary), *map(_resource, row["resources"] or ())],
+        "cdx": [_known(primary), *(_resource(one) for one in row["resources"] or () if isinstance(one, dict))],
         "archive_urls": [_archived(row, archive)],
         "original_url": row["terminal_url"],
         "timestamp": timestamp,

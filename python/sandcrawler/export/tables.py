@@ -4,6 +4,8 @@ JSON columns are JSON text in both: DuckDB, pandas and Spark read paths out of i
 it is whole. All files of one export show one state of the database.
 """
 
+import os
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,10 +16,11 @@ from psycopg import Connection, sql
 from sandcrawler.config import Config
 from sandcrawler.errors import ConfigurationError
 from sandcrawler.export.selection import Selection
-from sandcrawler.persist.database import reading, stream
+from sandcrawler.persist.database import reading
 from sandcrawler.persist.tables import BY_NAME, TABLES, Table
 
-BATCH = 10_000
+# Of Parquet: so many rows, or so much text, are held at once.
+BATCH, BATCH_CHARACTERS = 10_000, 16 << 20
 # How a row belongs to a result: by its link, or by the document's bytes.
 LINK = "(ingest_type, base_url) IN (SELECT ingest_type, base_url FROM ingest_file_result"
 DOCUMENT = "sha1hex IN (SELECT terminal_sha1hex FROM ingest_file_result"
@@ -42,9 +45,12 @@ def export(config: Config, folder: Path, form: str, selection: Selection, only: 
 
 @contextmanager
 def _whole(path: Path) -> Iterator[Path]:
-    """A path to write to; the file gets its name when that has succeeded."""
-    new = path.with_name(path.name + ".part")
+    """A path to write to, nobody else's; the file gets its name when that has succeeded."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-", suffix=".part")
+    new = Path(name)
     try:
+        os.fchmod(handle, 0o644)
+        os.close(handle)
         yield new
         new.replace(path)
     finally:
@@ -103,19 +109,32 @@ def _parquet(connection: Connection, table: Table, selection: Selection, path: P
     schema = arrow.schema([(name, kinds[kind]) for name, kind in table.columns.items()])
     count = 0
     with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
-        for batch in _batches(stream(connection, _query(table, selection), {})):
-            writer.write_table(arrow.Table.from_pylist(batch, schema=schema))
+        for batch in _batches(_rows(connection, table, selection)):
+            columns = [
+                arrow.array(column, field.type) for column, field in zip(zip(*batch, strict=True), schema, strict=True)
+            ]
+            writer.write_table(arrow.Table.from_arrays(columns, schema=schema))
             count += len(batch)
     return count
 
 
-def _batches(found: Iterator[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    batch: list[dict[str, Any]] = []
+def _rows(connection: Connection, table: Table, selection: Selection) -> Iterator[tuple[Any, ...]]:
+    """The rows one after another: a cursor would fetch a thousand at once, of up to 32 MiB each."""
+    query = sql.SQL("COPY ({}) TO STDOUT WITH (FORMAT binary)").format(_query(table, selection))
+    with connection.cursor() as cursor, cursor.copy(query) as copy:
+        copy.set_types(["text" if kind == "jsonb" else kind for kind in table.columns.values()])
+        yield from copy.rows()
+
+
+def _batches(found: Iterator[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
+    batch: list[tuple[Any, ...]] = []
+    size = 0
     for row in found:
         batch.append(row)
-        if len(batch) == BATCH:
+        size += sum(len(value) for value in row if isinstance(value, str))
+        if len(batch) == BATCH or size > BATCH_CHARACTERS:
             yield batch
-            batch = []
+            batch, size = [], 0
     if batch:
         yield batch
 

@@ -4,6 +4,7 @@ Three clocks guard it: connecting; the server's own clocks on statements and loc
 socket when nothing comes back at all (a stopped server, a cut network), since neither TCP nor libpq would notice.
 """
 
+import json
 import math
 import os
 import socket
@@ -14,11 +15,15 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 import psycopg
+import structlog
 from psycopg import Connection, sql
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import dict_row
+from psycopg.types.json import set_json_loads
 
 from sandcrawler.errors import ConfigurationError, InvalidMessage, SandcrawlerError, Unavailable
+
+log = structlog.get_logger()
 
 CONNECT_SECONDS = 10
 STATEMENT_SECONDS = 60
@@ -117,6 +122,22 @@ def stream(
     with connection.cursor("stream", row_factory=dict_row) as cursor:
         cursor.itersize = STREAMED
         yield from cursor.execute(query, given)
+
+
+def forgive(connection: Connection) -> None:
+    """From here on, JSON that Python cannot take (thousands of levels or digits, which PostgreSQL takes) reads as None.
+
+    Nothing of ours writes such a value; who reads many rows at once must not lose the others to one that has it.
+    """
+    set_json_loads(_loads, connection)
+
+
+def _loads(text: str | bytes) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        log.warning("a JSON value in the database cannot be read", error=str(error)[:200])
+        return None
 
 
 def translated(error: psycopg.Error, url: str) -> Exception:

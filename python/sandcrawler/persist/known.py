@@ -23,7 +23,7 @@ from sandcrawler.config import Config
 from sandcrawler.errors import SandcrawlerError, Unavailable
 from sandcrawler.model import IngestWebResult
 from sandcrawler.names import Table
-from sandcrawler.persist.database import connect, server, translated, unsilenced
+from sandcrawler.persist.database import connect, forgive, server, translated, unsilenced
 from sandcrawler.persist.retold import retold
 
 SECONDS = 2.0
@@ -175,6 +175,7 @@ class PostgresPast:
     def _query(self, links: Sequence[Link]) -> Found:
         if self._connection is None:
             self._connection = connect(self._url, self._seconds)
+            forgive(self._connection)
             # Eight tables take longer to plan than to read: planned once.
             self._connection.execute("SET plan_cache_mode = force_generic_plan")
         types, urls = zip(*links, strict=True)

@@ -9,8 +9,6 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from pydantic import ValidationError
-
 from sandcrawler.model import IngestWebResult
 from sandcrawler.names import Table
 from sandcrawler.persist.tables import Row
@@ -44,7 +42,7 @@ def retold(rows: Mapping[Table, Row | None]) -> IngestWebResult | None:
     result, cdx, file_meta = (rows.get(table) for table in (Table.INGEST_FILE_RESULT, Table.CDX, Table.FILE_META))
     if result is None or cdx is None or file_meta is None or result["status"] != Status.SUCCESS:
         return None
-    table, parts_of = META[result["ingest_type"]]
+    table, parts_of = META.get(result["ingest_type"], NO_META)
     meta = rows.get(table)
     parts = parts_of(meta) if meta is not None and meta["status"] == Status.SUCCESS else None
     if parts is None:
@@ -62,7 +60,7 @@ def retold(rows: Mapping[Table, Row | None]) -> IngestWebResult | None:
                 **parts,
             }
         )
-    except ValidationError:  # written by somebody else, or before a field was needed
+    except (ValueError, TypeError):  # written by somebody else, or before a field was needed; `infinity`, 44 BC
         return None
 
 
@@ -90,6 +88,8 @@ META: Mapping[str, tuple[Table, Callable[[Row], dict[str, Any] | None]]] = {
     "xml": (Table.XML_META, lambda row: {"xml_meta": _chosen(row, XML_META)}),
     "pdf": (Table.PDF_META, lambda row: {"pdf_meta": _chosen(row, PDF_META)}),
 }
+# Of a type that we do not know: somebody else's row.
+NO_META: tuple[Table, Callable[[Row], None]] = (Table.HTML_META, lambda _: None)
 
 
 def _chosen(row: Row, columns: tuple[str, ...]) -> dict[str, Any]:

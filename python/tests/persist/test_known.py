@@ -223,6 +223,34 @@ def test_rows_before_the_columns_that_tell_all_are_not_told(database: str) -> No
     assert ask(PostgresPast(database)) == [False]
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE ingest_file_result SET updated = 'infinity'",
+        "UPDATE ingest_file_result SET updated = '0044-03-15 BC'",
+        "UPDATE ingest_file_result SET updated = '12000-01-01'",
+        "UPDATE html_meta SET biblio = jsonb_build_object('title', repeat('9', 5000)::numeric)",
+        "UPDATE html_meta SET biblio = jsonb_build_object('title', 1e1000)",
+        f"UPDATE html_meta SET biblio = jsonb_build_object('title', jsonb '{'[' * 5000}{']' * 5000}')",
+        "UPDATE html_meta SET resources = '[null, 1, []]'",
+    ],
+)
+def test_a_row_that_nobody_can_read_is_unknown_and_costs_no_other_link(database: str, change: str) -> None:
+    """Links are asked for together; one row that somebody has spoilt must not stop a worker."""
+    sink = PostgresSink(Config(postgres_url=database))
+    with psycopg.connect(database, autocommit=True) as other:
+        other.execute(change)
+    sink.write([results.decode(record(result(2)))])
+    sink.close()
+
+    async def both() -> list[bool]:
+        async with PostgresPast(database) as past:
+            found = await asyncio.gather(*(past.last_hit("html", f"{LINK[:-1]}{n}") for n in (1, 2)))
+        return [one is not None for one in found]
+
+    assert asyncio.run(both()) == [False, True]
+
+
 def test_the_query_reads_by_keys_alone(database: str) -> None:
     """However many rows there are, a look-up must not read through a table."""
     with psycopg.connect(database, autocommit=True) as other:
