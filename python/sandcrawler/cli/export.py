@@ -76,7 +76,7 @@ def _tables(form: str) -> Callable[..., None]:
 for name, about in (
     (
         "csv",
-        "Write tables as CSV files with a header. JSON columns are JSON text. A cell may begin with = and be a formula.",
+        "Write tables as CSV files with a header. JSON columns are JSON text. Cells may begin with = (a formula).",
     ),
     ("parquet", "Write tables as Parquet files with typed columns. Needs the extra `export`."),
 ):

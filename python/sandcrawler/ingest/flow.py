@@ -24,7 +24,7 @@ from sandcrawler.fetch.target import location
 from sandcrawler.ingest.archive import NO_ARCHIVE, Archive
 from sandcrawler.ingest.base import HTML_TYPES, Kind
 from sandcrawler.ingest.kinds import KINDS
-from sandcrawler.ingest.known import condition, told
+from sandcrawler.ingest.known import condition, is_archived, told
 from sandcrawler.ingest.outcome import Findings, Outcome, Trail, conclude, merge
 from sandcrawler.model import (
     Capture,
@@ -73,6 +73,8 @@ class Flow:
                 async with allowed(limit):
                     if recording and known:
                         recording.known = known.cdx
+                        if not is_archived(known):  # kept in no WARC so far: now it is fetched, to be kept
+                            trail.known = None
                     found = await self._pursue(kind, request.base_url, trail, recording)
             except TimeoutError:
                 found = Findings(Status.TIMEOUT, f"not done after {limit:g} s")

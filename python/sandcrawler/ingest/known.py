@@ -66,6 +66,11 @@ def condition(known: IngestWebResult | None) -> Condition | None:
     return Condition.of(known.cdx) if known is not None and known.cdx is not None else None
 
 
+def is_archived(known: IngestWebResult) -> bool:
+    """Whether a WARC has the bytes of the known capture."""
+    return known.cdx is not None and known.cdx.warc_path is not None
+
+
 def told(outcome: Outcome, known: IngestWebResult | None) -> Outcome:
     """The outcome without a body that is published already: the same bytes, of which the same is said as before."""
     if known is None or outcome.key is None or known.file_meta is None or outcome.key != known.file_meta.sha1hex:

@@ -82,6 +82,20 @@ def test_it_never_takes_the_name_under_which_bytes_are_looked_for(tmp_path: Path
     assert Path(third.cdx.warc_path or "").name == f"{third.cdx.sha1hex}.warc.gz"
 
 
+def test_what_was_kept_in_no_warc_is_fetched_to_be_kept(tmp_path: Path) -> None:
+    """WARCs were switched on in between: a 304 for ever would mean that the page is never in one."""
+    first = ingested(tmp_path)
+    assert first.cdx is not None
+    place = {"warc_path": None, "warc_offset": None, "warc_csize": None}
+    bare = first.model_copy(update={"cdx": first.cdx.model_copy(update=place)})
+    second = ingested(tmp_path / "new", bare)
+    assert second.cdx is not None
+    data = Path(second.cdx.warc_path or "").read_bytes()
+    (record,) = records(data[second.cdx.warc_offset or 0 :][: second.cdx.warc_csize])
+    assert (record.kind, record.body) == ("response", HTML)
+    assert ingested(tmp_path / "new", second).cdx == second.cdx, "and from then on on condition"
+
+
 def test_a_304_of_another_version_is_followed_by_the_page_itself(tmp_path: Path) -> None:
     first = ingested(tmp_path)
     assert first.cdx is not None
