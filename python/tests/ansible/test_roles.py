@@ -127,3 +127,25 @@ def test_every_example_inventory_has_what_every_play_needs() -> None:
 
 def test_the_readme_has_commands_for_every_part_of_a_life() -> None:
     assert {"The first host", "The first document", "Upgrade", "Rollback", "Remove"} <= commands().keys()
+
+
+def test_an_environment_that_was_broken_off_is_made_anew(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").touch()
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/python").symlink_to(sys.executable)  # as far as one came that was killed: there is no pip
+    (tmp_path / "half").touch()
+    make = ["sh", "-s", str(tmp_path)]
+    for _ in range(2):  # the second finds it complete
+        subprocess.run(make, input=(ANSIBLE / "files/venv").read_text("utf-8"), text=True, check=True)
+        assert (tmp_path / "bin/pip").is_file()
+        assert (tmp_path / "complete").is_file()
+        assert not (tmp_path / "half").exists()
+
+
+def test_what_makes_an_environment_goes_on_from_nothing_but_its_last_word() -> None:
+    for path, text in texts("roles"):
+        for task in re.split(r"\n(?=\s*- name: )", text):
+            if "'venv'" in task:
+                assert "flock" in task, f"{path.parent.parent.name}: two runs at once would fill one folder"
+                assert re.search(r"creates: \S*.*/complete\"", task), path.parent.parent.name
+            assert "-m, venv" not in task, f"{path.parent.parent.name}: what is killed on the way stays half"
