@@ -21,6 +21,7 @@ from urllib3.exceptions import HTTPError
 
 from sandcrawler.fetch.pacing import Pacer, Sleeper
 from sandcrawler.sources.failures import Failure, HttpError, failure_of, reason_of, without_answer
+from sandcrawler.wire import clean
 
 log = structlog.get_logger()
 
@@ -76,9 +77,9 @@ class Answer:
     body: bytes
 
     def json(self) -> Any:
-        """The body as JSON. HttpError where it is none."""
+        """The body as JSON, its texts such that they can be written. HttpError where it is none."""
         try:
-            return json.loads(self.body)
+            return clean(json.loads(self.body))
         except (ValueError, RecursionError) as error:
             raise HttpError(Failure.PARSE, self.url, f"not JSON: {error}", self.status, self.headers) from error
 

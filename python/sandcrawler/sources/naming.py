@@ -7,6 +7,8 @@ and twelve digits of the SHA-1 of the identifier itself, so that the order of wr
 import hashlib
 import re
 
+from sandcrawler.wire import clean_text
+
 NAME_BYTES = 255
 DIGEST_CHARS = 12
 PARTED = re.compile(r"[.,\s/:()-]+", re.ASCII)
@@ -14,9 +16,9 @@ PARTED = re.compile(r"[.,\s/:()-]+", re.ASCII)
 
 def file_name(docid: str, extension: str) -> str:
     """The name of an identifier's file."""
-    stem = PARTED.sub("-", docid.lower()).removesuffix("-")
+    stem = PARTED.sub("-", clean_text(docid).lower()).removesuffix("-")
     name = f"{stem}.{extension}"
-    return name if len(name.encode("utf-8", "replace")) <= NAME_BYTES else digest_name(stem, docid, extension)
+    return name if stem and len(name.encode("utf-8", "replace")) <= NAME_BYTES else digest_name(stem, docid, extension)
 
 
 def digest_name(stem: str, docid: str, extension: str) -> str:

@@ -22,6 +22,7 @@ from sandcrawler.sources.seen import Seen
 # Limits of the tables, in UTF-8 bytes: persist/rows.py holds the same, and a test compares them.
 BASE_URL_BYTES = 1500
 ID_BYTES = 500
+SOURCE_BYTES = 100
 
 Request = dict[str, Any]
 # Where in the input (a line's number, or FILE:NUMBER inside an archive), and the value or what is wrong there.
@@ -44,6 +45,8 @@ FORMS: Mapping[str, Callable[[str], str | None]] = {
     "arxiv": identifiers.arxiv,
     "isbn13": identifiers.isbn,
 }
+# Other parts of a request that have a row to go to, and how long they may be there.
+NAMES = (("link_source", SOURCE_BYTES), ("ingest_request_source", ID_BYTES))
 STAGES = frozenset({"draft", "submitted", "accepted", "published", "updated"})
 KINDS = frozenset({"html", "xml", "pdf"})
 
@@ -145,6 +148,9 @@ def checked(draft: Request) -> Request:
         raise BadRow("no identifier of its own (link_source_id)")
     if len(identifier) > ID_BYTES // 4 and len(identifier.encode("utf-8", "replace")) > ID_BYTES:
         raise BadRow(f"link_source_id has more than {ID_BYTES} bytes: {identifier[:60]!r}…")
+    for name, limit in NAMES:
+        if len(draft[name]) > limit // 4 and len(draft[name].encode("utf-8", "replace")) > limit:
+            raise BadRow(f"{name} has more than {limit} bytes: {draft[name][:60]!r}…")
     draft["base_url"] = url
     return draft
 

@@ -21,7 +21,8 @@ Header = Callable[[list[str]], tuple[Mapping[str, int], bool]]
 def csv_rows(stream: io.BufferedReader, delimiter: str) -> Iterator[tuple[int, list[str] | BadRow]]:
     """Cells, without blanks around them; the number is that of the row's last line.
 
-    A quote that is never closed would swallow the rest of the file: its line is a bad row, and the next is read again.
+    A quote that is never closed would swallow the rest of the file, or all up to the next cell in quotes: its line is
+    a bad row, and the next is read again.
     """
     feed = _Feed(stream)
     quoting: Any = csv.QUOTE_MINIMAL if delimiter == "," else csv.QUOTE_NONE
@@ -35,7 +36,7 @@ def csv_rows(stream: io.BufferedReader, delimiter: str) -> Iterator[tuple[int, l
         except csv.Error as error:
             yield feed.number, BadRow(f"not CSV: {error}")
             continue
-        if feed.cut:
+        if feed.cut or (len(feed.record) > 1 and not _is_closed(feed.record, delimiter)):
             feed.go_back()
             yield feed.number, BadRow("not CSV: a quote that opens here is not closed")
             reader = csv.reader(feed, delimiter=delimiter, quoting=quoting)
@@ -43,6 +44,14 @@ def csv_rows(stream: io.BufferedReader, delimiter: str) -> Iterator[tuple[int, l
             yield feed.number, [wire.clean_text(cell).strip() for cell in cells]
     if feed.error is not None:
         raise feed.error
+
+
+def _is_closed(record: list[str], delimiter: str) -> bool:
+    """Whether what ends the quotes of a record of several lines ends cells: else it begins one, lines further down."""
+    try:
+        return bool(list(csv.reader(record, delimiter=delimiter, strict=True)))
+    except csv.Error:
+        return False
 
 
 class _Feed:

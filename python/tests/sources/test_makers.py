@@ -14,7 +14,7 @@ from sandcrawler.model import IngestRequest
 from sandcrawler.persist import rows as tables
 from sandcrawler.sources import fatcat
 from sandcrawler.sources.makers import MAKERS, chosen, requests
-from sandcrawler.sources.requests import BASE_URL_BYTES, ID_BYTES, Report, Request
+from sandcrawler.sources.requests import BASE_URL_BYTES, ID_BYTES, SOURCE_BYTES, Report, Request
 from tests.sources.documents import ARXIV, CROSSREF, DOAJ, FATCAT, OPENALEX, PMC, PMC_TEXT, RECORDS
 
 
@@ -36,7 +36,8 @@ def links(found: list[Request]) -> list[tuple[str, str]]:
 
 
 def test_limits_are_those_of_the_tables() -> None:
-    assert (BASE_URL_BYTES, ID_BYTES) == (tables.BASE_URL_BYTES, tables.ID_BYTES)
+    held = (tables.BASE_URL_BYTES, tables.ID_BYTES, tables.SOURCE_BYTES)
+    assert held == (BASE_URL_BYTES, ID_BYTES, SOURCE_BYTES)
 
 
 def test_doaj() -> None:

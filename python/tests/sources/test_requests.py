@@ -92,6 +92,8 @@ def test_identifiers_have_one_form() -> None:
         request("epub", URL, "list", "1", by="list"),
         request("html", URL, "list", None, by="list"),
         request("html", URL, "list", "é" * 251, by="list"),
+        request("html", URL, "é" * 51, "1", by="list"),
+        request("html", URL, "list", "1", by="é" * 251),
     ],
 )
 def test_drafts_that_lack_something(draft: requests.Request) -> None:

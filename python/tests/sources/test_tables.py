@@ -36,6 +36,21 @@ def test_an_open_quote_is_found_before_the_end() -> None:
     assert found[-1] == (5_001, ["5000", "x"])
 
 
+def test_an_open_quote_does_not_reach_to_the_next_quoted_cell() -> None:
+    """Far below, a cell in quotes seems to close it; what follows there shows that it opens one."""
+    assert table(b'1,"x\n2,y\n3,z\n"4","w"\n5,v\n') == [
+        (1, "bad"),
+        (2, ["2", "y"]),
+        (3, ["3", "z"]),
+        (4, ["4", "w"]),
+        (5, ["5", "v"]),
+    ]
+    assert table(b'1,"two\nlines, and a ""quote"""\n"2\n",y\n') == [
+        (2, ["1", 'two\nlines, and a "quote"']),
+        (4, ["2", "y"]),
+    ]
+
+
 def test_long_cells_are_cells() -> None:
     assert table(b'1,"' + b"x" * 500_000 + b'"\n2,y\n') == [(1, ["1", "x" * 500_000]), (2, ["2", "y"])]
 

@@ -20,6 +20,7 @@ from typing import Any, Self
 from sandcrawler.errors import ConfigurationError
 from sandcrawler.sources.w3c.pubid import Pubid, of_index
 from sandcrawler.sources.yamltext import is_text, load, scalar
+from sandcrawler.wire import UNSTORABLE
 
 INDEX_NAME = "index-v2.yaml"
 VERSION = 2
@@ -55,7 +56,7 @@ def read_rows(path: Path) -> Iterator[Row]:
 def parse_rows(text: bytes, place: object) -> Iterator[Row]:
     """The rows of an index's text; `place` is for the error, which names the line.
 
-    A bad row rejects the whole: what was found without it might be another publication than what is meant.
+    A bad row rejects the whole: without it, another publication might be found than is meant.
     """
     text, line = text.removeprefix(b"\xef\xbb\xbf"), 0
     try:
@@ -93,7 +94,7 @@ def _usual(text: str) -> list[dict[str, Any]] | None:
 
 
 def _row(value: dict[str, Any]) -> Row:
-    if not isinstance(value["file"], str):
+    if not isinstance(value["file"], str) or UNSTORABLE.search(value["file"]):
         raise TypeError(f"file is no text: {value!r}")
     return Row(of_index(value["id"]), value["file"])
 
@@ -128,16 +129,30 @@ class Index:
 
         OSError where the file cannot be read; ConfigurationError where it is no index.
         """
-        state = path.stat()
-        key = f"{VERSION}:{path.resolve()}:{state.st_mtime_ns}:{state.st_size}"
+        key = f"{VERSION}:{path.resolve()}:{path.stat().st_mtime_ns}:{path.stat().st_size}"
         built = cache / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.sqlite"
+        if (found := cls._built(built)) is not None:  # an empty one is false
+            return found
+        try:
+            cache.mkdir(parents=True, exist_ok=True)
+            build(read_rows(path), built)
+        except (OSError, sqlite3.Error):
+            return cls.of(read_rows(path))
+        found = cls._built(built)
+        return cls.of(read_rows(path)) if found is None else found
+
+    @classmethod
+    def _built(cls, built: Path) -> Self | None:
+        """The built form, if there is one that can be read: a machine that went down may have left less."""
         if not built.is_file():
-            try:
-                cache.mkdir(parents=True, exist_ok=True)
-                build(read_rows(path), built)
-            except (OSError, sqlite3.Error):
-                return cls.of(read_rows(path))
-        return cls(sqlite3.connect(f"{built.as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False))
+            return None
+        place = f"{built.resolve().as_uri()}?mode=ro&immutable=1"
+        found = cls(sqlite3.connect(place, uri=True, check_same_thread=False))
+        with suppress(sqlite3.Error):
+            found.numbered("", "")
+            return found
+        found.close()
+        return None
 
     def numbered(self, kind: str, number: str) -> list[Row]:
         """The rows of this kind and exactly this number."""
@@ -167,8 +182,7 @@ def build(rows: Iterable[Row], path: Path) -> None:
             _fill(database, rows)
         Path(name).replace(path)
     finally:
-        with suppress(FileNotFoundError):
-            Path(name).unlink()
+        Path(name).unlink(missing_ok=True)
 
 
 def _fill(database: sqlite3.Connection, rows: Iterable[Row]) -> None:

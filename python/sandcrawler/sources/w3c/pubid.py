@@ -32,6 +32,8 @@ TOKENS = {kind: level for level, kind in LEVELS.items()}
 KINDS = frozenset(TOKENS) | {STANDARD}
 
 WHOLE = re.compile(rf"W3C (?:({'|'.join(LEVELS)})-)?+(.+)", re.DOTALL)
+SURROGATE = re.compile("[\ud800-\udfff]")
+DATE = re.compile(r"[0-9]{1,20}")
 DATED = re.compile(r"(.+)-([0-9]{8}|[0-9]{6}|[0-9]{4})", re.DOTALL)
 
 
@@ -67,6 +69,8 @@ def parse(text: str) -> Pubid:
     """The identifier that a text is, whole. BadReference where it is none."""
     if len(text) > LIMIT_CHARS:
         raise BadReference(f"longer than {LIMIT_CHARS} characters")
+    if SURROGATE.search(text):  # bytes of a command line that are no UTF-8
+        raise BadReference(f"{text!r} is no text")
     whole = WHOLE.fullmatch(text)
     if whole is None:
         raise BadReference(f"{text!r} is no W3C identifier")
@@ -81,5 +85,7 @@ def of_index(row: dict[str, str]) -> Pubid:
     kind = str(row.get("_type", "")).removeprefix(TYPE_PREFIX)
     number, date = row.get("number"), row.get("date")
     if kind not in KINDS or not isinstance(number, str) or not number or not isinstance(date, str | None):
+        raise ValueError(f"not an identifier of W3C: {row!r}")
+    if SURROGATE.search(number) or (date and not DATE.fullmatch(date)):
         raise ValueError(f"not an identifier of W3C: {row!r}")
     return Pubid(kind, number, date)
