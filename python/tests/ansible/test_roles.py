@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from sandcrawler.config import PREFIX, Config
+from sandcrawler.workers import WORKERS
 from tests.ansible.readme import commands
 
 ANSIBLE = Path(__file__).resolve().parents[3] / "ansible"
@@ -149,3 +150,8 @@ def test_what_makes_an_environment_goes_on_from_nothing_but_its_last_word() -> N
                 assert "flock" in task, f"{path.parent.parent.name}: two runs at once would fill one folder"
                 assert re.search(r"creates: \S*.*/complete\"", task), path.parent.parent.name
             assert "-m, venv" not in task, f"{path.parent.parent.name}: what is killed on the way stays half"
+
+
+def test_the_role_knows_every_worker() -> None:
+    known = yaml.safe_load((ANSIBLE / "roles/sandcrawler/vars/main.yml").read_text("utf-8"))["sandcrawler_known"]
+    assert known == list(WORKERS)
