@@ -74,6 +74,15 @@ class _Window:
         self._counted = self.at
         return self._line
 
+    def recover(self) -> None:
+        """Behind a value without end: to the next line that begins as one, however far that is."""
+        while not (found := _NEXT.search(self.text, self.at)):
+            self.at = max(self.at, len(self.text) - LOOK)  # a line's end may wait for its beginning
+            if not self.more():
+                self.at = len(self.text)
+                return
+        self.at = found.end()
+
     def skip(self) -> bool:
         """To the next value; False where there is none."""
         while True:
@@ -109,9 +118,10 @@ def _next(window: _Window) -> Any:
                 continue
             if end < 0:
                 window.fail()  # this value is cut
-                found = _NEXT.search(window.text, window.at + 1)
-                end = found.end() if found else len(window.text)
-            window.at = end
+                window.at += 1
+                window.recover()
+            else:
+                window.at = end
             return BadRow(f"not JSON: {error}")
         if end == len(window.text) and window.text[window.at] != "{" and window.more():
             continue

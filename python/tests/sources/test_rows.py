@@ -234,6 +234,15 @@ def test_a_value_that_never_ends_is_bounded(monkeypatch: pytest.MonkeyPatch) -> 
     assert (found[1][0], found[1][1]) == (2, "bad")
 
 
+@pytest.mark.parametrize("rest", [b'"' + b"x" * 50_000, b'{"a":[1,"' * 9_000, b"\n\n,,]]}" * 9_000, b"[" * 60_000])
+def test_a_value_that_never_ends_is_one_bad_row(rest: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its inside is no further rows, however long it is; a line that begins as a value ends it."""
+    monkeypatch.setattr(splitting, "VALUE_CHARACTERS", 5_000)
+    monkeypatch.setattr(splitting, "CHUNK", 1_000)
+    found = rows(b'[{"a": 1},\n{"a": [' + rest + b'\n  {"a": 3},\n{"a": 4}]')
+    assert [value for _, value in found] == [{"a": 1}, "bad", {"a": 3}, {"a": 4}]
+
+
 @pytest.mark.parametrize(("levels", "good"), [(199, True), (201, False), (900, False)])
 def test_values_are_as_deep_as_messages(levels: int, good: bool) -> None:
     deep = b'{"a":' + b"[" * levels + b"]" * levels + b"}"
