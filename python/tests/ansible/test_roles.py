@@ -1,5 +1,6 @@
 """The playbooks as text: they parse with every inventory, and every name is known. (`make lint` runs the linters.)"""
 
+import ast
 import os
 import re
 import subprocess
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
+from jinja2 import Template
 
 from sandcrawler.config import PREFIX, Config
 from sandcrawler.workers import WORKERS
@@ -155,3 +157,19 @@ def test_what_makes_an_environment_goes_on_from_nothing_but_its_last_word() -> N
 def test_the_role_knows_every_worker() -> None:
     known = yaml.safe_load((ANSIBLE / "roles/sandcrawler/vars/main.yml").read_text("utf-8"))["sandcrawler_known"]
     assert known == list(WORKERS)
+
+
+def ports(workers: dict[str, dict[str, int]]) -> dict[str, int]:
+    """The metrics port of each instance of a host that is in all groups."""
+    own = yaml.safe_load((ANSIBLE / "roles/sandcrawler/vars/main.yml").read_text("utf-8"))
+    known = {"sandcrawler_known": own["sandcrawler_known"], "sandcrawler_metrics_port": 9300}
+    text = Template(own["sandcrawler_instances"]).render(sandcrawler_workers=workers, group_names=[*workers], **known)
+    return {each["name"]: each["metrics_port"] for each in ast.literal_eval(text)}
+
+
+def test_one_more_instance_moves_no_other() -> None:
+    few = ports({"ingest": {"ingest": 1}, "persist": {"persist-results": 1, "persist-xml-doc": 1}})
+    more = ports({"ingest": {"ingest": 3}, "persist": {name: 2 for name in WORKERS if name != "ingest"}})
+    assert few["ingest"] == 9300
+    assert few.items() <= more.items()
+    assert len(set(more.values())) == len(more)
