@@ -19,22 +19,8 @@ from filelock import FileLock
 from platformdirs import user_cache_path
 
 SUITE = "bookworm"
-MIRROR = "http://deb.debian.org/debian"
 # No more than a machine has from its provider: no sudo, no python3-apt, no package lists.
 PACKAGES = ("ca-certificates", "dbus", "iproute2", "openssh-server", "python3", "systemd", "systemd-sysv")
-SOURCES = f"""\
-Types: deb
-URIs: {MIRROR}
-Suites: {SUITE} {SUITE}-updates
-Components: main
-Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
-
-Types: deb
-URIs: {MIRROR}-security
-Suites: {SUITE}-security
-Components: main
-Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
-"""
 TOOLS = ("debootstrap", "systemd-nspawn", "dbus-daemon", "ssh", "ssh-keygen", "setpriv", "unshare")
 # Where systemd looks for its own processes: one of cgroup v2, or version 1 with or without version 2 beside it.
 CGROUPS = tuple(map(Path, ("/sys/fs/cgroup", "/sys/fs/cgroup/systemd", "/sys/fs/cgroup/unified")))
@@ -71,7 +57,7 @@ def plant(tree: Path) -> None:
 
     Making takes a minute, copying half a second (of 330 MB; so no overlay, which would have to be unmounted).
     """
-    recipe = "\n".join([SUITE, *PACKAGES, SOURCES, inspect.getsource(_make)])
+    recipe = "\n".join([SUITE, *PACKAGES, inspect.getsource(_make)])
     base = cache() / f"base-{hashlib.sha256(recipe.encode()).hexdigest()[:12]}"
     with FileLock(cache() / "base.lock"):
         if not base.exists():
@@ -84,14 +70,14 @@ def plant(tree: Path) -> None:
 
 
 def _make(tree: Path) -> None:
-    command = ["debootstrap", "--variant=minbase", f"--include={','.join(PACKAGES)}", SUITE, str(tree), MIRROR]
+    # From Debian's mirror that debootstrap knows, which is then the machine's, too.
+    command = ["debootstrap", "--variant=minbase", f"--include={','.join(PACKAGES)}", SUITE, str(tree)]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode:
         raise UnfitError(f"debootstrap: {' '.join(done.stdout.splitlines()[-3:])}")
     # What must not be the same on two machines, and what a new machine has not yet.
-    for path in [*tree.glob("etc/ssh/ssh_host_*"), *tree.glob("var/lib/apt/lists/*_*"), tree / "etc/apt/sources.list"]:
+    for path in [*tree.glob("etc/ssh/ssh_host_*"), *tree.glob("var/lib/apt/lists/*_*")]:
         path.unlink()
     shutil.rmtree(tree / "var/cache/apt/archives")
     (tree / "var/cache/apt/archives/partial").mkdir(parents=True)
-    (tree / "etc/apt/sources.list.d/debian.sources").write_text(SOURCES)
     (tree / "var/log/journal").mkdir(exist_ok=True)
