@@ -82,7 +82,7 @@ def test_a_store_that_is_away_is_no_verdict_on_the_document(tmp_path: Path) -> N
     """The request is tried again as a whole; nothing is published that names a file which is not there."""
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(Unavailable, match="cannot be kept"):
-        ingested(tmp_path / "file")
+        ingested(tmp_path / "file" / "below")
 
 
 def test_without_the_setting_nothing_is_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
