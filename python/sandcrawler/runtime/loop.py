@@ -260,12 +260,12 @@ class Loop:
         if (now := time.monotonic()) >= self._lag_due:
             self._lag_due = now + LAG_EVERY
             self.tally.lag(self._worker.consumer.lag())
-            self._supervisor.observe(self.tally.counts())
-            self._tell(now)
+            counts = self.tally.counts()
+            self._supervisor.observe(counts)
+            self._tell(counts, now)
 
-    def _tell(self, now: float) -> None:
+    def _tell(self, counts: Counts, now: float) -> None:
         """A line in the log, where anything was done since the last."""
-        counts = self.tally.counts()
         if now >= self._told_due and counts != self._told:
             self._told, self._told_due = counts, now + TELL_EVERY
             self._log.info("so far", **asdict(counts))

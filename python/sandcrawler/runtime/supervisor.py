@@ -1,6 +1,6 @@
 """What a worker tells the service manager that started it (systemd's sd_notify(3)); nothing where none listens.
 
-`ready` comes after the first poll: servers are there, topics are right, the step's session is open. Until then
+READY=1 comes after the first poll: servers are there, topics are right, the step's session is open. Until then
 `systemctl start` and `restart` wait, so a rolling restart goes on only when the instance before it works.
 """
 
