@@ -153,7 +153,7 @@ class Workers(RuleBasedStateMachine):
         if not hasattr(self, "broker"):
             return
         for (_, partition), offset in self.broker.committed(GROUP).items():
-            for record in self.broker.logs[(IN, partition)][:offset]:
+            for record in self.broker.lines[(IN, partition)][:offset]:
                 assert record.value is None or (partition, record.offset) in self.done
 
     def teardown(self) -> None:
