@@ -5,7 +5,7 @@ Nothing is lost by asking twice: every effect of a request or message is idempot
 
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import timedelta
@@ -31,7 +31,7 @@ HEADER = "__connect.errors."
 MARK = ((REPLAYED, b"1"),)
 UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
-REQUEUED = """
+FAILED = """
 SELECT r.ingest_type, r.base_url, q.request
 FROM ingest_file_result r
 LEFT JOIN LATERAL (
@@ -74,14 +74,19 @@ def replay(config: Config) -> int:
     return count
 
 
+def failed(config: Config, status: Status, older_than: timedelta) -> Generator[dict[str, Any]]:
+    """The requests that ended with this status before then, each as it was last made. Streams, of any number."""
+    with reading(config.postgres_url) as database:
+        for row in stream(database, FAILED.encode(), {"status": status.value, "older_than": older_than}):
+            yield row["request"] or {"ingest_type": row["ingest_type"], "base_url": row["base_url"]}
+
+
 def requeue(config: Config, status: Status, older_than: timedelta, queue: str) -> int:
-    """Publish again the requests that ended with this status before then; how many. Streams, of any number."""
+    """Publish again the requests that `failed` names; how many."""
     topic, producer, count = REQUEST_TOPICS[queue].named(config.env), open_producer(config), 0
-    given = {"status": status.value, "older_than": older_than}
-    with reading(config.postgres_url) as database, closing(producer):
-        rows = stream(database, REQUEUED.encode(), given)
-        while batch := list(islice(rows, BATCH)):
-            producer.publish([_request(topic, **row) for row in batch])
+    with closing(producer), closing(failed(config, status, older_than)) as requests:
+        while batch := list(islice(requests, BATCH)):
+            producer.publish([Message(topic, request_key(one["base_url"]), encode(one)) for one in batch])
             count += len(batch)
     return count
 
@@ -92,11 +97,6 @@ def age(text: str) -> timedelta:
     if match is None:
         raise ConfigurationError(f"{text!r} is no age: write 90m, 12h, 7d or 4w")
     return timedelta(**{UNITS[match[2]]: int(match[1])})
-
-
-def _request(topic: str, ingest_type: str, base_url: str, request: dict[str, Any] | None) -> Message:
-    value = request or {"ingest_type": ingest_type, "base_url": base_url}
-    return Message(topic, request_key(base_url), encode(value))
 
 
 def _letter(record: Record) -> DeadLetter:

@@ -146,6 +146,8 @@ def test_requests_that_ended_with_a_status_are_asked_again(config: Config) -> No
             ' \'{"ingest_type": "html", "base_url": "https://a.example.org/1", "rel": "publisher"}\')'
         )
     assert again.requeue(config, Status.TIMEOUT, timedelta(days=3), "daily") == 0, "not old enough"
+    (request,) = again.failed(config, Status.TIMEOUT, timedelta(days=1))
+    assert request == {"ingest_type": "html", "base_url": "https://a.example.org/1", "rel": "publisher"}
     assert again.requeue(config, Status.TIMEOUT, timedelta(days=1), "daily") == 1
     (value,) = received(config, Topic.REQUESTS_DAILY, 1)
     assert loads(value) == {"ingest_type": "html", "base_url": "https://a.example.org/1", "rel": "publisher"}

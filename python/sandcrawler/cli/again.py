@@ -47,9 +47,12 @@ def requeue(
     status: Annotated[str, typer.Option(help="Requests that ended with this status, such as timeout")],
     older_than: Annotated[str, typer.Option(help="Only results older than this: 90m, 12h, 7d, 4w")] = "1d",
     queue: Queue = "bulk",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the requests, a JSON line each; publish none")
+    ] = False,
 ) -> None:
     """Publish again the requests that ended with a status. `sandcrawler statuses` says where that may help."""
-    from sandcrawler.again import age  # noqa: PLC0415
+    from sandcrawler.again import age, failed  # noqa: PLC0415
     from sandcrawler.again import requeue as publish_again  # noqa: PLC0415
 
     words = {word.value: word for word in Status}
@@ -60,6 +63,10 @@ def requeue(
     word = words[status]
     if not word.retry:
         say(f"{status}: {word.meaning}. Asking again seldom helps.")
+    if dry_run:
+        for request in failed(load(), word, age(older_than)):
+            put(request)
+        return
     put({"requeued": (number := publish_again(load(), word, age(older_than), queue))})
     if not number:
         say(f"no result with status {status} is older than {older_than} (--older-than)")
