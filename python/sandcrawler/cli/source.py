@@ -1,6 +1,8 @@
 """`sandcrawler source NAME …`: harvest records, look them up, make requests. A sub-application for each source."""
 
 import json
+import signal
+import threading
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -14,6 +16,14 @@ from sandcrawler.cli.screen import console, fail, put, say
 app = typer.Typer(help="Sources of records and requests.", no_args_is_help=True)
 w3c = typer.Typer(help="Publications of the W3C.", no_args_is_help=True)
 app.add_typer(w3c, name="w3c")
+
+
+@app.callback()
+def begin() -> None:
+    """Sources of records and requests."""
+    # Schedulers and `timeout` end programs with SIGTERM: what is made goes out first, as after Ctrl-C.
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 class Shown(StrEnum):
@@ -110,7 +120,12 @@ def w3c_requests(
     to_kafka: Annotated[bool, typer.Option("--publish", help="Send them to Kafka instead of printing them")] = False,
     queue: Queue = "bulk",
 ) -> None:
-    """Make a request for the page of every version: one JSON object a line."""
+    """Make a request for the page of every version of harvested records: one JSON object a line.
+
+    \b
+    Example:
+      sandcrawler source w3c fetch --output w3c && sandcrawler source w3c requests w3c
+    """
     from sandcrawler.cli.source_output import conclude, emit, reporting  # noqa: PLC0415
     from sandcrawler.sources.w3c.maker import requests  # noqa: PLC0415
 

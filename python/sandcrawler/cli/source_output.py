@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from pydantic_core import to_json
 
-from sandcrawler.cli.feed import publish
+from sandcrawler.cli.feed import BATCH, publish
 from sandcrawler.cli.screen import printable, put, say
 from sandcrawler.config import load
 
@@ -28,17 +28,14 @@ def reporting(place: str) -> "Report":
     return Report(tell, place)
 
 
-def emit(requests: Iterable[dict[str, Any]], queue: str | None, live: bool = False) -> int:
+def emit(requests: Iterable[dict[str, Any]], queue: str | None, live: bool = False, before: int = 0) -> int:
     """Requests to stdout, a line each, or to a queue; how many. What was made before an error is given out.
 
     All of it is written when this returns or raises; where the input is live, each request as soon as it is made.
+    `before`: how many this run has published already, for those who hear of an error.
     """
     if queue is not None:
-        failed: list[BaseException] = []
-        count = publish(_until(requests, failed), queue, load())
-        if failed:
-            raise failed[0]
-        return count
+        return _publish(requests, queue, before)
     out, count, held, size = sys.stdout.buffer, 0, bytearray(), 1 if live else WRITE_BYTES
     try:
         for one in requests:
@@ -54,6 +51,32 @@ def emit(requests: Iterable[dict[str, Any]], queue: str | None, live: bool = Fal
     return count
 
 
+def _publish(requests: Iterable[dict[str, Any]], queue: str, before: int) -> int:
+    given = 0
+
+    def counted() -> Iterator[dict[str, Any]]:
+        nonlocal given
+        for one in requests:
+            given += 1
+            yield one
+
+    failed: list[BaseException] = []
+    try:
+        count = publish(_until(counted(), failed), queue, load())
+    except BaseException:
+        if given:  # those of the batch under way may be there, or not
+            _tell_published(before + (given - 1) // BATCH * BATCH)
+        raise
+    if failed:
+        _tell_published(before + count)
+        raise failed[0]
+    return count
+
+
+def _tell_published(count: int) -> None:
+    say(f"{count} requests were published before this; the same command again repeats some, which does no harm")
+
+
 def _until(requests: Iterable[dict[str, Any]], failed: list[BaseException]) -> Iterator[dict[str, Any]]:
     """Requests up to an error, which is put into `failed`: so the last batch is published before it is raised."""
     try:
@@ -66,11 +89,13 @@ def _until(requests: Iterable[dict[str, Any]], failed: list[BaseException]) -> I
 
 def conclude(report: "Report", published: int | None) -> None:
     """The counts: JSON on stdout after publishing, else words on stderr. Exit code 1 where something was left out."""
-    counts = {"rows": report.rows, "duplicates": report.duplicates, "left_out": report.left_out}
+    counts = {name: getattr(report, name) for name in ("rows", "duplicates", "without_links", "left_out")}
     if published is not None:
         put({"published": published, **counts})
     else:
-        words = (f"{report.requests} requests from {report.rows} rows", f"{report.duplicates} duplicates")
-        say(f"{'; '.join(words)}; {report.left_out} left out")
+        say(
+            f"{report.requests} requests from {report.rows} rows; {report.duplicates} duplicates; "
+            f"{report.without_links} rows without a link to ask for; {report.left_out} left out"
+        )
     if report.left_out:
         raise typer.Exit(1)

@@ -4,7 +4,10 @@ One JSON request a line on stdout, or with `--publish` straight into Kafka. Noth
 requests go out. What cannot become a request is named on stderr with its line number; the exit code is then 1.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +15,8 @@ import typer
 
 from sandcrawler.cli.document import Type
 from sandcrawler.cli.feed import Queue
+from sandcrawler.cli.screen import say
+from sandcrawler.cli.source_help import ABOUT
 from sandcrawler.cli.source_output import conclude, emit, reporting
 from sandcrawler.config import load
 from sandcrawler.errors import ConfigurationError
@@ -30,7 +35,8 @@ def filled(option: typer.CallbackParam, given: str | None) -> str | None:
 
 
 Files = Annotated[
-    list[str], typer.Argument(metavar="FILE…|-", help="Files, also .gz, .zst, .bz2, .xz, .tar; - is stdin")
+    list[str],
+    typer.Argument(metavar="FILE…|-", help="Files, also .gz, .zst, .bz2, .xz, .tar, or folders of them; - is stdin"),
 ]
 Kinds = Annotated[list[Type] | None, typer.Option("--type", help="Only requests of this type; can be repeated")]
 BY_HELP = "Who asks (ingest_request_source); fatcat imports what doaj, unpaywall or fatcat-ingest asked for"
@@ -42,21 +48,22 @@ def apps() -> dict[str, typer.Typer]:
     """A sub-application for each source, by its name."""
     made = {name: _file_app(name) for name in NAMES}
     for name, function in (("list", list_requests), ("oai", oai_requests)):
-        made[name] = typer.Typer(help=(function.__doc__ or "").splitlines()[0], no_args_is_help=True)
-        made[name].command("requests")(function)
+        made[name] = typer.Typer(help=function.__doc__, no_args_is_help=True)
+        made[name].command("requests", help=ABOUT[name])(function)
     return made
 
 
 def _file_app(name: str) -> typer.Typer:
     app = typer.Typer(help=f"Requests from {name}.", no_args_is_help=True)
 
-    @app.command("requests", help=f"Make requests from files of {name}: one JSON object a line.")
+    @app.command("requests", help=ABOUT[name])
     def requests(
         files: Files, kind: Kinds = None, by: By = None, publish: Publish = False, queue: Queue = "bulk"
     ) -> None:
-        from sandcrawler.sources.makers import MAKERS  # noqa: PLC0415
+        from sandcrawler.sources.makers import MAKERS, chosen  # noqa: PLC0415
 
-        make_all(MAKERS[name], files, kind, by, queue if publish else None)
+        maker = chosen(MAKERS[name], [one.value for one in kind] if kind else None, by)
+        make_all(lambda _: maker, files, queue if publish else None)
 
     return app
 
@@ -75,10 +82,7 @@ def list_requests(
     publish: Publish = False,
     queue: Queue = "bulk",
 ) -> None:
-    """Make requests from a list: a URL a line, CSV, TSV, or JSON lines.
-
-    Example: sandcrawler source list requests links.csv --type pdf --column base_url="Full text" --column doi=DOI
-    """
+    """Requests from lists of links."""
     from sandcrawler.sources import plain  # noqa: PLC0415
     from sandcrawler.sources.makers import Maker  # noqa: PLC0415
 
@@ -93,10 +97,15 @@ def list_requests(
         link_source=link_source,
         by=by or link_source,
         columns=columns,
-        format=form or plain.by_name(files[0]),
+        format=form,
+        notice=lru_cache(None)(say),  # a thousand parts of one dump have the same columns
     )
-    maker = Maker(plain.NAME, plain.rows(options), lambda row: plain.drafts(row, options), "")
-    make_all(maker, files, None, None, queue if publish else None)
+
+    def of(file: str) -> Maker:
+        own = replace(options, format=form or plain.by_name(file))
+        return Maker(plain.NAME, plain.rows(own), lambda row: plain.drafts(row, own), "")
+
+    make_all(of, files, queue if publish else None)
 
 
 def oai_requests(
@@ -113,10 +122,7 @@ def oai_requests(
     publish: Publish = False,
     queue: Queue = "bulk",
 ) -> None:
-    """Harvest a live OAI-PMH endpoint, and make requests from its records.
-
-    Example: sandcrawler source oai requests https://journal.example.org/oai --from 2024-01-01 --state harvest.json
-    """
+    """Requests from live OAI-PMH endpoints."""
     from sandcrawler.sources import oai, oai_records, oai_state  # noqa: PLC0415
     from sandcrawler.sources.http import STRANGER, Client  # noqa: PLC0415
     from sandcrawler.sources.makers import Maker, chosen  # noqa: PLC0415
@@ -125,37 +131,51 @@ def oai_requests(
 
     query = oai_state.Query(endpoint, prefix, since, until, named_set)
     client = Client(load().fetch_user_agent, retries=oai.RETRIES, stranger=STRANGER)
-    harvest = oai.Harvest(client, oai_state.load(state, query) if state else oai_state.State(query))
     maker = Maker(oai_records.NAME, lambda _: iter(()), oai_records.drafts, "")
     maker = chosen(maker, [one.value for one in kind] if kind else None, by)
     seen, report, count = Seen(), reporting(endpoint), 0
-    for page in harvest.pages():
-        rows = ((record.identifier or "?", record) for record in page.records)
-        count += emit(make(rows, maker.draft, seen, report), queue if publish else None)
-        if page.broken:
-            report.leave_out(f"page {harvest.state.pages + (page.token is None)}", page.broken)
-        if state:
-            oai_state.save(state, harvest.state)
+    with oai_state.held(state) if state else nullcontext():
+        harvest = oai.Harvest(client, oai_state.load(state, query) if state else oai_state.State(query))
+        for page in harvest.pages():
+            rows = ((record.identifier or "?", record) for record in page.records)
+            count += emit(make(rows, maker.draft, seen, report), queue if publish else None, before=count)
+            if page.broken:
+                report.leave_out(f"page {harvest.state.pages + (page.token is None)}", page.broken)
+            if state:
+                oai_state.save(state, harvest.state)
     conclude(report, count if publish else None)
 
 
-def make_all(maker: "Maker", files: list[str], kind: list[Type] | None, by: str | None, queue: str | None) -> None:
-    """All requests of all files, to stdout or to a queue."""
-    from sandcrawler.sources.makers import chosen  # noqa: PLC0415
+def make_all(maker_of: "Callable[[str], Maker]", files: list[str], queue: str | None) -> None:
+    """All requests of all files, and of those in folders, to stdout or to a queue."""
     from sandcrawler.sources.makers import requests as requests_of  # noqa: PLC0415
+    from sandcrawler.sources.parts import parts  # noqa: PLC0415
     from sandcrawler.sources.seen import Seen  # noqa: PLC0415
     from sandcrawler.sources.streams import check, is_live, opened  # noqa: PLC0415
 
+    folders = {file for file in files if file != "-" and Path(file).is_dir()}
     for file in files:
-        check(file)
-    seen, report = Seen(), reporting("")
-    maker = chosen(maker, [one.value for one in kind] if kind else None, by)
+        if file not in folders:
+            check(file)
+    seen, report, passed_over = Seen(), reporting(""), list[str]()
+
+    def of_file(file: str) -> Iterator[dict[str, Any]]:
+        report.place = file
+        with opened(file) as stream:
+            yield from requests_of(maker_of(file), stream, report, seen)
 
     def every() -> Iterator[dict[str, Any]]:
         for file in files:
-            report.place = file
-            with opened(file) as stream:
-                yield from requests_of(maker, stream, report, seen)
+            if file not in folders:
+                yield from of_file(file)
+                continue
+            for part in parts(file, passed_over.append):
+                try:
+                    yield from of_file(part)
+                except ConfigurationError as error:  # one that is no dump costs itself, not the thousand behind it
+                    report.leave_out(0, str(error))
 
     count = emit(every(), queue, live=any(map(is_live, files)))
+    if passed_over:
+        say(f"{len(passed_over)} files in the folders hold no records by their names, such as {passed_over[0]}")
     conclude(report, count if queue else None)

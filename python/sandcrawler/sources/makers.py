@@ -31,7 +31,7 @@ MAKERS: Mapping[str, Maker] = {
         Maker(doaj.NAME, json_rows, doaj.drafts, "DOAJ's article dump (tar.gz, JSON, JSON lines)"),
         Maker(crossref.NAME, json_rows, crossref.drafts, "Crossref works (snapshot, JSON lines, API answers)"),
         Maker(openalex.NAME, json_rows, openalex.drafts, "OpenAlex works (snapshot, API answers)"),
-        Maker(pmc.NAME, pmc.rows, pmc.drafts, "PMC's open-access file list (CSV, text)", ("xml",)),
+        Maker(pmc.NAME, pmc.rows, pmc.drafts, "PMC's articles (metadata, inventory, file lists)", ("xml",)),
         Maker(arxiv.NAME, arxiv.rows, arxiv.drafts, "arXiv's metadata snapshot (JSON lines), or identifiers"),
         Maker(fatcat.NAME, json_rows, fatcat.drafts, "fatcat's release entities (JSON lines)"),
     )

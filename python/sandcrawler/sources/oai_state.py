@@ -1,8 +1,11 @@
 """What an OAI-PMH harvest is, and how far it has come: values, and the file that keeps them for the next time."""
 
+import fcntl
 import json
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -133,3 +136,39 @@ def save(path: Path, state: State) -> None:
     new = path.with_name(path.name + ".new")
     new.write_text(json.dumps(asdict(state), indent=1) + "\n", "utf-8")
     new.replace(path)
+
+
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Nobody else harvests with this state meanwhile: two would take turns at overwriting each other's place.
+
+    ConfigurationError where somebody does. The lock ends with the process, whatever it dies of.
+    """
+    place = path.with_name(f".{path.name}.lock")
+    try:
+        handle = _locked(place)
+    except BlockingIOError as error:
+        raise ConfigurationError(f"--state {path}: another harvest is at it") from error
+    except OSError as error:
+        raise ConfigurationError(f"--state {path} cannot be locked: {error.strerror}") from error
+    try:
+        yield
+    finally:
+        place.unlink(missing_ok=True)
+        os.close(handle)
+
+
+def _locked(place: Path) -> int:
+    """The lock's file, open. One that its last holder has deleted meanwhile locks nobody out."""
+    while True:
+        handle = os.open(place, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if place.stat().st_ino == os.fstat(handle).st_ino:
+                return handle
+        except FileNotFoundError:
+            pass
+        except BaseException:
+            os.close(handle)
+            raise
+        os.close(handle)

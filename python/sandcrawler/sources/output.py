@@ -8,6 +8,7 @@ import errno
 import os
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from math import ceil
@@ -20,6 +21,9 @@ from sandcrawler.sources.naming import digest_name, file_name
 log = structlog.get_logger()
 
 PRUNE_RATIO = 0.9
+DRAFT = ".draft-"
+# What a run that was killed left unfinished; nobody writes one file for so long.
+DEAD_DRAFT_SECONDS = 3600
 # What file systems say that know no hard links.
 NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS})
 
@@ -33,6 +37,7 @@ class Output:
         self._owners: dict[Path, str] = {}
         self._lock = threading.Lock()
         folder.mkdir(parents=True, exist_ok=True)
+        sweep(folder)
 
     def path_of(self, docid: str) -> Path:
         """Where a record goes, if nobody else is there."""
@@ -114,6 +119,14 @@ def replace(path: Path, content: str | bytes) -> None:
         draft.replace(path)
 
 
+def sweep(folder: Path) -> None:
+    """Delete the drafts of runs that were killed long ago."""
+    for draft in folder.glob(f"{DRAFT}*"):
+        with suppress(OSError):  # somebody else's, or swept meanwhile
+            if draft.stat().st_mtime < time.time() - DEAD_DRAFT_SECONDS:
+                draft.unlink()
+
+
 def _create(draft: Path, path: Path, content: str) -> None:
     """Give the draft its name, if nobody has it. FileExistsError where somebody has."""
     try:
@@ -131,7 +144,7 @@ def _create(draft: Path, path: Path, content: str) -> None:
 def _draft(path: Path, content: str | bytes) -> Iterator[Path]:
     """A file with this content beside the one that is meant; gone afterwards, if it still has its own name."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".draft-")
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=DRAFT)
     draft = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:

@@ -10,7 +10,7 @@ import hashlib
 import io
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -64,13 +64,18 @@ COLUMNS: Mapping[str, str] = {name: name for name in FIELDS} | {
 
 @dataclass(frozen=True)
 class Options:
-    """What the caller says of a list. `columns`: field -> the column's name or number."""
+    """What the caller says of a list. `columns`: field -> the column's name or number.
+
+    `notice` hears of columns that nothing is made of: a request has a field for each thing that is known of it, and
+    what else people keep beside their links may be long, or private.
+    """
 
     kinds: Sequence[str] = ("html",)
     link_source: str = NAME
     by: str = NAME
     columns: Mapping[str, str] = field(default_factory=dict)
     format: str | None = None
+    notice: Callable[[str], object] = field(default=lambda _: None, compare=False)
 
     def __post_init__(self) -> None:
         for name in self.columns:
@@ -89,9 +94,20 @@ def rows(options: Options) -> Callable[[io.BufferedReader], Iterator[Numbered]]:
             return values(stream) if looks_like_values(stream.peek(4096)) else json_lines(stream)
         if form == "lines":
             return text_rows(stream)
-        return table_rows(stream, "\t" if form == "tsv" else ",", lambda cells: header(cells, options.columns))
+        return table_rows(stream, "\t" if form == "tsv" else ",", told)
+
+    def told(cells: list[str]) -> tuple[Mapping[str, int], bool]:
+        places, is_data = header(cells, options.columns)
+        unused = [] if is_data else [cell for place, cell in enumerate(cells) if cell and place not in places.values()]
+        if unused:
+            options.notice(f"columns that nothing is made of: {_one_line(unused)} (see --column)")
+        return places, is_data
 
     return read
+
+
+def _one_line(names: Iterable[str]) -> str:
+    return " ".join(", ".join(names).split())[:500]
 
 
 def by_name(file: str) -> str | None:

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic_core import to_json
+
 from sandcrawler.extract import identifiers
 from sandcrawler.extract.urls import resolve
 from sandcrawler.sources.fields import PLAIN_URL, text
@@ -23,6 +25,8 @@ from sandcrawler.sources.seen import Seen
 BASE_URL_BYTES = 1500
 ID_BYTES = 500
 SOURCE_BYTES = 100
+# Of a whole request: it travels on in every message about its document, and those have a limit.
+REQUEST_BYTES = 1 << 20
 
 Request = dict[str, Any]
 # Where in the input (a line's number, or FILE:NUMBER inside an archive), and the value or what is wrong there.
@@ -57,13 +61,17 @@ class BadRow(Exception):
 
 @dataclass
 class Report:
-    """Counts of one run. `bad` is called with place, where and why for everything that is left out."""
+    """Counts of one run. `bad` is called with place, where and why for everything that is left out.
+
+    `without_links`: rows that are well but name nothing to ask for.
+    """
 
     bad: Callable[[str, int | str, str], object]
     place: str = ""
     rows: int = 0
     requests: int = 0
     duplicates: int = 0
+    without_links: int = 0
     left_out: int = 0
 
     def leave_out(self, where: int | str, reason: str) -> None:
@@ -152,6 +160,8 @@ def checked(draft: Request) -> Request:
         if len(draft[name]) > limit // 4 and len(draft[name].encode("utf-8", "replace")) > limit:
             raise BadRow(f"{name} has more than {limit} bytes: {draft[name][:60]!r}…")
     draft["base_url"] = url
+    if len(to_json(draft)) > REQUEST_BYTES:
+        raise BadRow(f"the request has more than {REQUEST_BYTES} bytes")
     return draft
 
 
@@ -161,11 +171,12 @@ def make(
     """The requests of all rows: streaming, checked, each once. What is wrong goes to the report."""
     for where, value in rows:
         report.rows += 1
-        said = ""
+        said, has_links = "", False
         try:
             if isinstance(value, BadRow):
                 raise value
             for one in draft(value):
+                has_links = True
                 try:
                     good = checked(one)
                 except BadRow as problem:
@@ -177,5 +188,6 @@ def make(
                     yield good
                 else:
                     report.duplicates += 1
+            report.without_links += not has_links
         except BadRow as problem:
             report.leave_out(where, str(problem))

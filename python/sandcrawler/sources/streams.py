@@ -129,7 +129,7 @@ class _Member(io.RawIOBase):
 
 
 def check(file: str) -> None:
-    """ConfigurationError for what is missing or a folder; anything else may be read, named pipes too."""
+    """ConfigurationError for what is missing or a folder (parts.py); anything else may be read, named pipes too."""
     if file == "-":
         return
     try:
@@ -147,7 +147,7 @@ def is_live(file: str) -> bool:
         mode = os.fstat(sys.stdin.fileno()).st_mode if file == "-" else Path(file).stat().st_mode
     except (OSError, ValueError):  # standard input may be closed, or be no file
         return False
-    return not (stat.S_ISREG(mode) or stat.S_ISBLK(mode))
+    return not (stat.S_ISREG(mode) or stat.S_ISBLK(mode) or stat.S_ISDIR(mode))
 
 
 @contextmanager

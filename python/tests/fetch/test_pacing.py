@@ -273,6 +273,39 @@ def test_limits_from_the_environment(clock: Clock) -> None:
     assert governed.wait() == 7
 
 
+@pytest.mark.parametrize("text", ["", "  ", "0", "-5", "junk", "1.5"])
+def test_a_variable_that_says_nothing_is_passed_over(clock: Clock, text: str) -> None:
+    environ = {f"SANDCRAWLER_THROTTLE_{name}": text for name in ("BASE", "MAX", "GIVEUP")}
+    governed = Governor(clock=clock, sleeper=clock.sleep, jitter=lambda _: 0.0, environ=environ)
+    assert [governed.throttled(10_000), governed.wait()] == [False, 900]
+    governed.reset()
+    governed.throttled()
+    assert governed.wait() == 60
+
+
+def test_arguments_win_over_the_environment_also_after_reset(clock: Clock) -> None:
+    environ = {"SANDCRAWLER_THROTTLE_BASE": "7", "SANDCRAWLER_THROTTLE_GIVEUP": "1"}
+    governed = Governor(5, give_up_after=2, clock=clock, sleeper=clock.sleep, jitter=lambda _: 0.0, environ=environ)
+    for _ in range(2):
+        assert [governed.throttled(), governed.wait()] == [False, 5]
+        governed.reset()
+
+
+def test_the_constants_and_that_every_one_can_be_overridden(clock: Clock) -> None:
+    assert (Governor.BASE_COOLDOWN, Governor.MAX_COOLDOWN, Governor.GIVE_UP_AFTER) == (60, 900, 5)
+    assert (0.1, frozenset()) == (Governor.JITTER_FRACTION, Governor.THROTTLE_ERRORS)
+
+    class Flavour(Governor):
+        BASE_COOLDOWN, MAX_COOLDOWN, GIVE_UP_AFTER, JITTER_FRACTION, ENV_PREFIX = 3, 4, 2, 0, "RELATON"
+
+    governed = Flavour(clock=clock, sleeper=clock.sleep, environ={"SANDCRAWLER_THROTTLE_BASE": "9"})
+    assert [governed.throttled(), governed.wait()] == [False, 3]
+    assert [governed.throttled(99), governed._until] == [True, clock.now + 4]
+    other = Flavour(clock=clock, sleeper=clock.sleep, environ={"RELATON_THROTTLE_BASE": "2"})
+    other.throttled()
+    assert other.wait() == 2
+
+
 def test_what_counts_as_a_refusal() -> None:
     class Flavour(Governor):
         THROTTLE_ERRORS = frozenset({429, 403, ConnectionError})

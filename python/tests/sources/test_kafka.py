@@ -80,7 +80,10 @@ def test_what_is_published_is_what_is_printed(
     assert code == 1
     duplicates = len(printed) // len(records)
     assert counts == [
-        {"published": len(printed), "rows": len(records) + 2, "duplicates": duplicates, "left_out": 1}
+        {
+            "published": len(printed), "rows": len(records) + 2, "duplicates": duplicates, "without_links": 0,
+            "left_out": 1,
+        }
     ]  # fmt: skip
     found = kept(config, REQUEST_TOPICS["daily"])
     order = lambda one: json.dumps(one, sort_keys=True)  # noqa: E731

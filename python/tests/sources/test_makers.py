@@ -203,6 +203,48 @@ def test_pmc_lists(data: str, ids: list[str], line: list[int]) -> None:
     assert [where for where, _ in bad] == line
 
 
+PMC_METADATA = {
+    "pmcid": "PMC654", "version": 1, "pmid": 987, "doi": "10.1234/Terns.1", "license_code": "CC BY",
+    "is_pmc_openaccess": True, "is_manuscript": False, "is_retracted": False,
+    "xml_url": "s3://pmc-oa-opendata/PMC654.1/PMC654.1.xml?md5=0", "media_urls": [],
+}  # fmt: skip
+PMC_INVENTORY = """\
+"pmc-oa-opendata","metadata/PMC654.1.json","2026-01-08T11:47:59.000Z","f25d9c5f5b85338f62156faeedfc1e95"
+"pmc-oa-opendata","metadata/PMC654.2.json","2026-01-08T11:55:14.000Z","a47959089c1fd488b91004eeb06adfa9"
+"pmc-oa-opendata","PMC654.1/PMC654.1.pdf","2026-01-08T11:55:14.000Z","a47959089c1fd488b91004eeb06adfa9"
+"pmc-oa-opendata","metadata/PMC655.1.json","2026-01-08T12:10:34.000Z","22ed20dfdd305479a4ade2d573514b3d"
+"""
+
+
+@pytest.mark.parametrize("layout", ["line", "list", "indented"])
+def test_pmc_metadata_of_its_bucket(layout: str) -> None:
+    value = {"line": PMC_METADATA, "list": [PMC_METADATA], "indented": PMC_METADATA}[layout]
+    found, bad = run("pmc", json.dumps(value, indent=2 if layout == "indented" else None).encode())
+    assert not bad
+    (xml,) = (one for one in found if one["ingest_type"] == "xml")
+    assert xml["ext_ids"] == {"pmcid": "PMC654", "pmid": "987", "doi": "10.1234/terns.1"}
+    assert (xml["release_stage"], xml["edit_extra"]) == ("published", {"license": "CC BY"})
+
+
+@pytest.mark.parametrize(
+    ("change", "stage", "extra"),
+    [
+        ({"is_manuscript": True, "license_code": None}, "accepted", None),
+        ({"is_retracted": True, "pmid": None, "doi": None}, "published", {"license": "CC BY", "retracted": "yes"}),
+    ],
+)
+def test_pmc_manuscripts_and_retractions(change: dict[str, Any], stage: str, extra: dict[str, Any] | None) -> None:
+    first = next(iter(MAKERS["pmc"].draft(PMC_METADATA | change)))
+    assert (first["release_stage"], first.get("edit_extra")) == (stage, extra)
+
+
+def test_pmc_inventory() -> None:
+    """Versions of one article are one; other objects are passed over."""
+    found, bad = run("pmc", PMC_INVENTORY.encode())
+    assert not bad
+    assert [one["link_source_id"] for one in found if one["ingest_type"] == "xml"] == ["PMC654", "PMC655"]
+
+
 def test_pmc_asks_for_xml_alone_unless_told() -> None:
     for kinds, expected in ((None, {"xml"}), (["pdf", "html"], {"pdf", "html"})):
         maker = chosen(MAKERS["pmc"], kinds)

@@ -3,6 +3,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from itertools import permutations
 from pathlib import Path
 
@@ -167,6 +168,15 @@ def test_prune_looks_below_and_spares_what_it_is_told(folder: Path) -> None:
     index.write_text("")
     assert output.prune(keep=frozenset({index})) == [folder / "sub" / "old.yaml"]
     assert index.exists()
+
+
+def test_drafts_of_the_dead_are_swept_and_those_of_the_living_are_not(folder: Path) -> None:
+    folder.mkdir()
+    for name, age in ((".draft-old", 4000), (".draft-new", 60)):
+        (folder / name).write_text("half")
+        os.utime(folder / name, (time.time() - age,) * 2)
+    Output(folder, "yaml")
+    assert [path.name for path in folder.iterdir()] == [".draft-new"]
 
 
 def test_a_file_system_without_links(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

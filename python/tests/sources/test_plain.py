@@ -162,3 +162,18 @@ def test_long_urls_are_their_own_identifier_by_hash() -> None:
 
 def test_one_page_is_asked_for_once_however_it_is_written() -> None:
     assert [one["base_url"] for one in run(f"{B}#a\n{B}#b\n")[0]] == [B]
+
+
+def told(data: str, **options: Any) -> list[str]:
+    said: list[str] = []
+    run(data, notice=said.append, **options)
+    return said
+
+
+def test_columns_that_nothing_is_made_of_are_told() -> None:
+    assert told(f"url,Title,abstract,doi\n{B},x,y,10.1234/a\n") == [
+        "columns that nothing is made of: Title, abstract (see --column)"
+    ]
+    assert told(f"Title,Full text\nx,{B}\n", columns={"base_url": "full text", "link_source_id": "title"}) == []
+    assert told(f"k,{B}\nl,{A}\n", format="csv") == []  # without a header there are no names
+    assert told(f"url,\n{B},\n") == []

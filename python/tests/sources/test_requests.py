@@ -126,6 +126,19 @@ def test_requests_are_made_once_and_bad_rows_named() -> None:
     assert (report.rows, report.requests, report.duplicates, report.left_out) == (5, 5, 2, 2)
 
 
+def test_rows_without_a_link_are_counted() -> None:
+    report = Report(lambda *_: None)
+    drafts = {"none": [], "one": [request("html", URL, "list", "1", by="list")]}
+    list(make([(1, "none"), (2, "one"), (3, "one"), (4, "none"), (5, BadRow("x"))], drafts.__getitem__, Seen(), report))
+    assert (report.requests, report.duplicates, report.without_links, report.left_out) == (1, 1, 2, 1)
+
+
+def test_a_request_too_large_for_a_message_is_a_bad_row() -> None:
+    assert checked(request("html", URL, "list", "1", by="list", extra={"a": "x" * 1_000_000}))
+    with pytest.raises(BadRow, match="more than 1048576 bytes"):
+        checked(request("html", URL, "list", "1", by="list", extra={"a": ["é" * 10] * 50_000}))
+
+
 @given(st.lists(st.text(max_size=3)))
 def test_seen_is_exact(keys: list[str]) -> None:
     seen, before = Seen(), set()

@@ -49,7 +49,7 @@ def test_a_dump_becomes_requests(tmp_path: Path) -> None:
         ("pdf", "doaj"),
     ]
     assert f"{file}:2: not JSON" in said
-    assert "3 requests from 3 rows; 3 duplicates; 1 left out" in said
+    assert "3 requests from 3 rows; 3 duplicates; 0 rows without a link to ask for; 1 left out" in said
 
 
 def test_types_and_askers_can_be_chosen() -> None:
@@ -88,7 +88,7 @@ def published(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, list[dict[str,
 
 def test_requests_can_go_straight_to_kafka(published: list[tuple[str, list[dict[str, Any]]]]) -> None:
     code, counts, _ = run("doaj", "requests", "-", "--publish", "--queue", "daily", given=json.dumps(DOAJ))
-    assert (code, counts) == (0, [{"published": 3, "rows": 1, "duplicates": 0, "left_out": 0}])
+    assert (code, counts) == (0, [{"published": 3, "rows": 1, "duplicates": 0, "without_links": 0, "left_out": 0}])
     assert [(queue, len(values)) for queue, values in published] == [("daily", 3)]
 
 
@@ -229,10 +229,10 @@ def test_options_that_mean_nothing_are_refused(words: list[str], tmp_path: Path)
 
 def test_what_strangers_wrote_does_not_rule_the_terminal() -> None:
     """A column's name, a URL and an identifier with escapes and line ends in them."""
-    given = 'url,"x\x1b]0;owned\x07"\n"https://a.example.org/\x1b[2J\x9b\n forged:1: line",1\nftp://\u202e/,2\n'
+    given = 'url,"x\x1b]0;owned\x07\nforged"\n"https://a.example.org/\x1b[2J\x9b\n forged:1: line",1\nftp://\u202e/,2\n'
     code, _, said = run("list", "requests", "-", given=given)
     assert code == 1
-    assert len(said.splitlines()) == 3
+    assert len(said.splitlines()) == 4
     assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(said)
     done = CliRunner().invoke(app, ["source", "list", "requests", "-"], input='"x\x1b]0;owned\x07",b\n1,2\n')
     assert isinstance(done.exception, ConfigurationError)  # its text goes through `fail`

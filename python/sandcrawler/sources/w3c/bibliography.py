@@ -17,7 +17,7 @@ from sandcrawler.sources.w3c import dataset as data
 from sandcrawler.sources.w3c.lookup import find
 from sandcrawler.sources.w3c.pubid import Pubid
 from sandcrawler.sources.w3c.record import from_xml, from_yaml, ordered
-from sandcrawler.sources.w3c.reference import read
+from sandcrawler.sources.w3c.reference import read, whole
 
 log = structlog.get_logger()
 USER_AGENT_VARIABLE = "W3C_API_USER_AGENT"
@@ -50,8 +50,10 @@ def search(reference: str | Pubid, among: data.Dataset, index: data.Place | None
 
     BadReference where no identifier can be read from it; Unavailable where the index cannot be reached.
     """
-    wanted = read(reference)
-    row = find(among.index(index), wanted)
+    wanted, rows = read(reference), among.index(index)
+    row = find(rows, wanted)
+    if row is None and (publication := whole(reference)):
+        row = find(rows, publication)
     return Found(row.pubid, row.file) if row else None
 
 

@@ -11,7 +11,7 @@ TAKEN_AWAY = tuple(
 )
 URL = re.compile(r"https?://", re.IGNORECASE)
 # https://www.w3.org/TR/2020/REC-json-ld11-20200716/#sec names a version by the year's folder.
-DATED = re.compile(r"(?:https?://[^/]+/)?TR/[0-9]{4}/.", re.IGNORECASE)
+DATED = re.compile(r"(?:https?://[^/]+/)?TR/[0-9]{4}/([^/?#]+)(/[^/?#])?", re.IGNORECASE)
 # The last name with a hyphen or a plus in it, and one part below it; greedy, anywhere in the text.
 IDENTIFIER = re.compile(r".+/(\w+(?:[-+][\w.]+)+(?:/\w+)?)", re.ASCII)
 
@@ -40,3 +40,11 @@ def normalize(reference: str) -> str:
 def read(reference: str | Pubid) -> Pubid:
     """The identifier that a reference means. BadReference where there is none."""
     return reference if isinstance(reference, Pubid) else parse(normalize(reference))
+
+
+def whole(reference: str | Pubid) -> Pubid | None:
+    """The publication whose page a dated URL leads to: …/TR/2020/REC-json-ld11-20200716/Overview.html is of
+    REC-json-ld11-20200716. For a few old ones the pages are publications themselves: those go first.
+    """
+    page = None if isinstance(reference, Pubid) else DATED.match(reference.strip(SPACE))
+    return parse(f"W3C {page[1]}") if page and page[2] else None

@@ -1,10 +1,12 @@
-"""Stopping a harvest in order: Ctrl-C says stop, whoever sleeps wakes up, and what there is gets saved."""
+"""Stopping a harvest in order: Ctrl-C or SIGTERM says stop, whoever sleeps wakes up, and what there is gets saved."""
 
 import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Stop:
@@ -27,19 +29,24 @@ class Stop:
 
     @contextmanager
     def on_interrupt(self) -> Iterator[None]:
-        """Ctrl-C says stop; a second one does what it did before. Only the main thread hears of signals."""
+        """Ctrl-C or SIGTERM says stop; a second one does what it did before. Only the main thread hears of signals."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = signal.getsignal(signal.SIGINT)
+        before = {number: signal.getsignal(number) for number in SIGNALS}
+
+        def restore() -> None:
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
         def interrupt(_number: int, _frame: FrameType | None) -> None:
             self.interrupted = True
             self.set()
-            signal.signal(signal.SIGINT, before)
+            restore()
 
-        signal.signal(signal.SIGINT, interrupt)
+        for number in SIGNALS:
+            signal.signal(number, interrupt)
         try:
             yield
         finally:
-            signal.signal(signal.SIGINT, before)
+            restore()

@@ -53,6 +53,28 @@ def test_a_record_of_a_folder(harvested: Path, reference: str) -> None:
     assert list(record)[:4] == ["id", "schema_version", "type", "fetched"]
 
 
+@pytest.mark.parametrize("page", ["Overview.html", "single-page.html", "images/tide.svg", "?x=1", "#top"])
+def test_a_page_of_a_dated_publication_leads_to_it(harvested: Path, page: str) -> None:
+    record = get(f"https://www.w3.org/TR/2001/REC-tide-0-20010315/{page}", harvested)
+    assert record is not None
+    assert record["docnumber"] == "REC-tide-0-20010315"
+    assert get(f"https://www.w3.org/TR/2001/REC-tide-9-20010315/{page}", harvested) is None
+
+
+def test_a_page_that_is_a_publication_itself_goes_first(harvested: Path, tmp_path: Path) -> None:
+    names = ("REC-tide-20010315", "REC-tide-20010315/fonts")
+    (tmp_path / "index").write_text(dump_rows(Row(parse(f"W3C {name}"), "x.yaml") for name in names))
+    among = Dataset(harvested, Cache(Client("tests"), tmp_path))
+    found = {
+        page: search(f"https://www.w3.org/TR/2001/REC-tide-20010315/{page}", among, tmp_path / "index")
+        for page in ("fonts.html", "cover.html")
+    }
+    assert {page: str(hit and hit.pubid) for page, hit in found.items()} == {
+        "fonts.html": "W3C REC-tide-20010315/fonts",
+        "cover.html": "W3C REC-tide-20010315",
+    }
+
+
 def test_an_identifier_may_be_given_as_such(harvested: Path) -> None:
     record = get(parse("W3C tide-1"), harvested)
     assert record is not None

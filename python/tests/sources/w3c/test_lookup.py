@@ -8,7 +8,7 @@ from sandcrawler.sources.base import BadReference
 from sandcrawler.sources.w3c.index import Index, Row, read_rows
 from sandcrawler.sources.w3c.lookup import date_key, find
 from sandcrawler.sources.w3c.pubid import of_index, parse
-from sandcrawler.sources.w3c.reference import identifier, normalize, read
+from sandcrawler.sources.w3c.reference import identifier, normalize, read, whole
 from tests.sources.w3c.shared import SHARED, needs_recordings
 
 
@@ -36,6 +36,22 @@ from tests.sources.w3c.shared import SHARED, needs_recordings
 )
 def test_what_people_write(reference: str, expected: str) -> None:
     assert normalize(reference) == expected
+
+
+@pytest.mark.parametrize(
+    ("reference", "publication"),
+    [
+        ("https://www.w3.org/TR/2020/REC-json-ld11-20200716/Overview.html", "W3C REC-json-ld11-20200716"),
+        ("http://www.w3.org/TR/1999/REC-xml-names-19990114/xml-names.html#x", "W3C REC-xml-names-19990114"),
+        ("TR/2014/WD-html5-20140617/single-page.html", "W3C WD-html5-20140617"),
+        ("https://www.w3.org/TR/2020/REC-json-ld11-20200716/", None),
+        ("https://www.w3.org/TR/2020/REC-json-ld11-20200716/?x=/y", None),
+        ("https://www.w3.org/TR/html5/single-page.html", None),
+        ("W3C WD-DOM-19980416/requirements", None),
+    ],
+)
+def test_the_publication_that_a_page_is_of(reference: str, publication: str | None) -> None:
+    assert whole(reference) == (parse(publication) if publication else None)
 
 
 @pytest.mark.parametrize("reference", ["  ", "https://www.w3.org/TR/", "REC-", "TR/", "https://www.w3.org/", "\0"])
