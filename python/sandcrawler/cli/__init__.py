@@ -83,6 +83,8 @@ def main() -> None:
         # The command line's library ends Ctrl-C without a word.
         if isinstance(getattr(end.__context__, "__cause__", None), KeyboardInterrupt):
             fail("interrupted", 130)
+        if isinstance(end.__context__, BrokenPipeError):  # as below; the library would make it 1
+            sys.exit(0)
         raise
     except (ConfigurationError, InvalidMessage) as error:
         fail(str(error), 2)

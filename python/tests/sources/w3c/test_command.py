@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from sandcrawler.sources import yamltext
 from sandcrawler.sources.w3c.index import read_rows
 from sandcrawler.sources.w3c.record import from_xml, from_yaml
 from tests.sources.w3c.server import Fault, Server, key, serving
@@ -139,6 +140,39 @@ def test_ctrl_c_saves_what_there_is_also_in_the_midst_of_a_back_off(server: Serv
     assert running.returncode == 130
     assert json.loads(output)["documents"] == len(names(tmp_path)) > 0
     assert {row.file for row in read_rows(tmp_path / "index-v2.yaml")} == names(tmp_path)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_harvest_that_is_ended_leaves_whole_records_and_the_next_finishes_it(
+    number: signal.Signals, server: Server, tmp_path: Path
+) -> None:
+    whole = tmp_path / "whole"
+    assert command("fetch", "--output", whole, "--api", server.base, "--ledger").returncode == 0
+    undisturbed = {name: (whole / name).read_bytes() for name in names(whole) | {"index-v2.yaml"}}
+    server.asked.clear()
+    server.on_request = lambda _: time.sleep(0.02)
+    folder = tmp_path / "out"
+    words = ["fetch", "--output", str(folder), "--api", server.base, "--ledger"]
+    running = subprocess.Popen([sys.executable, "-m", "sandcrawler", "source", "w3c", *words], stdout=subprocess.PIPE)
+    limit = time.monotonic() + 30
+    while len(server.asked) < 25 and time.monotonic() < limit:
+        time.sleep(0.01)
+    running.send_signal(number)
+    running.communicate(timeout=10)
+    assert running.returncode == (130 if number == signal.SIGTERM else -signal.SIGKILL)
+    left = names(folder)
+    assert 0 < len(left) < 16
+    assert all((folder / name).read_bytes() == undisturbed[name] for name in left)
+    index, ledger = folder / "index-v2.yaml", folder / ".digests.yaml"
+    assert index.exists() == ledger.exists() == (number == signal.SIGTERM)
+    if number == signal.SIGTERM:
+        assert {row.file for row in read_rows(index)} == left
+    server.on_request = lambda _: None
+    done = command(*words)
+    assert done.returncode == 0, done.stderr
+    assert {name: (folder / name).read_bytes() for name in names(folder) | {"index-v2.yaml"}} == undisturbed
+    assert yamltext.load(ledger.read_bytes()) == yamltext.load((whole / ".digests.yaml").read_bytes())
+    assert (json.loads(done.stdout).get("unchanged", 0) > 0) == (number == signal.SIGTERM)
 
 
 def test_requests(harvested: Path) -> None:
