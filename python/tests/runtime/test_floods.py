@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
@@ -12,7 +11,7 @@ import pytest
 
 from sandcrawler.errors import InvalidMessage, TooManyDeadLetters
 from sandcrawler.memory import MemoryBroker
-from sandcrawler.runtime import Batched, Concurrent, Message
+from sandcrawler.runtime import Batched, Concurrent, Message, hands
 from tests.runtime.workers import (
     DEAD,
     IN,
@@ -120,7 +119,7 @@ def test_work_in_flight_is_finished_when_its_partition_moves_after_a_flood() -> 
     broker, release = memory(partitions=1), threading.Event()
 
     async def work(value: bytes) -> list[Message]:
-        await asyncio.to_thread(release.wait, 20)
+        await asyncio.to_thread(release.wait, 60)
         return [Message(OUT, value, value)]
 
     feed(broker, numbered([GOOD] + [POISON] * 40))
@@ -128,25 +127,26 @@ def test_work_in_flight_is_finished_when_its_partition_moves_after_a_flood() -> 
     it = Running(made)
     eventually(lambda: len(broker.records(DEAD)) == 20)
     broker.revoke(made.consumer, {(IN, 0)})  # type: ignore[arg-type]
-    time.sleep(0.1)
     release.set()
     it.join()
     assert isinstance(it.error, TooManyDeadLetters)
     assert committed(broker) == 21
 
 
-def test_work_that_outlasts_the_drain_holds_the_commit_back_and_the_worker_ends_all_the_same() -> None:
+def test_work_that_outlasts_the_drain_holds_the_commit_back_and_the_worker_ends_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(hands, "CLOSING_SECONDS", 0.1)
     broker, release = memory(partitions=1), threading.Event()
 
     async def work(value: bytes) -> list[Message]:
-        await asyncio.to_thread(release.wait, 20)
+        await asyncio.to_thread(release.wait, 60)
         return [Message(OUT, value, value)]
 
     feed(broker, numbered([GOOD] + [POISON] * 40))
     it = Running(worker(broker, Concurrent(decode, work, 64), replace(QUICK, drain_seconds=0.3)))
-    time.sleep(0.5)
-    release.set()
     it.join()
+    release.set()
     assert isinstance(it.error, TooManyDeadLetters)
     assert committed(broker) == 0
     done = run_until_done(broker, "concurrent", 41)

@@ -3,7 +3,6 @@
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -12,7 +11,7 @@ import time
 from sandcrawler.runtime import stop_on_signals
 stop = stop_on_signals()
 print("ready", flush=True)
-stop.wait(20)
+stop.wait(120)
 print(stop.signal, flush=True)
 time.sleep({rest})
 """
@@ -29,16 +28,14 @@ def start(rest: float) -> "subprocess.Popen[str]":
 def test_the_first_signal_only_sets_the_flag_and_says_which(number: signal.Signals) -> None:
     process = start(rest=0)
     process.send_signal(number)
-    assert process.communicate(timeout=10)[0] == f"{number.value}\n"
+    assert process.communicate(timeout=60)[0] == f"{number.value}\n"
     assert process.returncode == 0
 
 
 def test_the_second_signal_ends_the_process() -> None:
-    process = start(rest=20)
+    process = start(rest=600)
     process.send_signal(signal.SIGTERM)
     assert process.stdout is not None
     assert process.stdout.readline() == "15\n"
-    begun = time.monotonic()
     process.send_signal(signal.SIGINT)
-    assert process.wait(5) == 128 + signal.SIGINT
-    assert time.monotonic() - begun < 2
+    assert process.wait(60) == 128 + signal.SIGINT

@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from sandcrawler.errors import InvalidMessage, SkippedMessage
@@ -11,9 +12,11 @@ from sandcrawler.memory import MemoryBroker
 from sandcrawler.runtime import Backoff, Batched, Concurrent, Counts, Limits, Message, Record, Stop, Worker, run
 
 IN, OUT, DEAD, GROUP = "in", "out", "dead", "group"
-# Quick enough for tests: four tries in about a tenth of a second.
-IMPATIENT = Backoff(first=0.01, longest=0.04, total=0.1)
-QUICK = Limits(drain_seconds=5, revoke_seconds=2, commit_seconds=0.0, backoff=IMPATIENT)
+# Quick tries, and time enough for them however busy the machine is.
+PATIENT = Backoff(first=0.01, longest=0.04, total=60.0)
+QUICK = Limits(drain_seconds=30, revoke_seconds=30, commit_seconds=0.0, backoff=PATIENT)
+# For servers that do not come back: given up after about a tenth of a second.
+IMPATIENT = replace(QUICK, backoff=replace(PATIENT, total=0.1))
 
 
 def memory(partitions: int = 3) -> MemoryBroker:
@@ -63,7 +66,7 @@ class Running:
         except BaseException as error:  # noqa: BLE001  (the test looks at it)
             self.error = error
 
-    def join(self, seconds: float = 10) -> None:
+    def join(self, seconds: float = 60) -> None:
         self._thread.join(seconds)
         assert not self._thread.is_alive(), "the worker did not end in time"
 
@@ -90,7 +93,13 @@ def committed(broker: MemoryBroker) -> int:
     return sum(broker.committed(GROUP).values())
 
 
-def eventually(condition: Callable[[], object], seconds: float = 10) -> None:
+def all_polled(made: Worker) -> bool:
+    """Whether the worker has partitions, and has polled everything in them."""
+    lag = made.consumer.lag()
+    return bool(lag) and not any(lag.values())
+
+
+def eventually(condition: Callable[[], object], seconds: float = 60) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it did not come true in time"
