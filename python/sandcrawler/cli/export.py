@@ -9,6 +9,7 @@ import typer
 from pydantic_core import to_json
 
 from sandcrawler.cli.document import Type
+from sandcrawler.cli.ending import end_as_by_ctrl_c
 from sandcrawler.cli.screen import put, say
 from sandcrawler.config import load
 from sandcrawler.errors import ConfigurationError
@@ -27,6 +28,12 @@ Since = Annotated[str | None, typer.Option(help="Only results made since then: 2
 Until = Annotated[str | None, typer.Option(help="Only results made before then")]
 Tables = Annotated[list[str] | None, typer.Option("--table", help="Only this table; can be repeated")]
 Folder = Annotated[Path, typer.Argument(help="Folder of the files, one for each table")]
+
+
+@app.callback()
+def begin() -> None:
+    """What is persisted, for fatcat and for analysts."""
+    end_as_by_ctrl_c()
 
 
 @app.command()
@@ -76,9 +83,9 @@ def _tables(form: str) -> Callable[..., None]:
 for name, about in (
     (
         "csv",
-        "Write tables as CSV files with a header. JSON columns are JSON text. Cells may begin with = (a formula).",
+        "Write tables as CSV files with a header, all of one moment. JSON is text. Cells may begin with = (a formula).",
     ),
-    ("parquet", "Write tables as Parquet files with typed columns. Needs the extra `export`."),
+    ("parquet", "Write tables as Parquet files with typed columns, all of one moment. Needs the extra `export`."),
 ):
     app.command(name, help=about)(_tables(name))
 

@@ -1,8 +1,6 @@
 """`sandcrawler source NAME …`: harvest records, look them up, make requests. A sub-application for each source."""
 
 import json
-import signal
-import threading
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -10,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from sandcrawler.cli.ending import end_as_by_ctrl_c
 from sandcrawler.cli.feed import Queue
 from sandcrawler.cli.screen import console, fail, put, say
 
@@ -21,9 +20,7 @@ app.add_typer(w3c, name="w3c")
 @app.callback()
 def begin() -> None:
     """Sources of records and requests."""
-    # Schedulers and `timeout` end programs with SIGTERM: what is made goes out first, as after Ctrl-C.
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
+    end_as_by_ctrl_c()
 
 
 class Shown(StrEnum):

@@ -84,6 +84,7 @@ def list_requests(
 ) -> None:
     """Requests from lists of links."""
     from sandcrawler.sources import plain  # noqa: PLC0415
+    from sandcrawler.sources.forms import by_name  # noqa: PLC0415
     from sandcrawler.sources.makers import Maker  # noqa: PLC0415
 
     columns = {}
@@ -102,7 +103,7 @@ def list_requests(
     )
 
     def of(file: str) -> Maker:
-        own = replace(options, format=form or plain.by_name(file))
+        own = replace(options, format=form or by_name(file))
         return Maker(plain.NAME, plain.rows(own), lambda row: plain.drafts(row, own), "")
 
     make_all(of, files, queue if publish else None)

@@ -1,13 +1,14 @@
 """Whole tables for analysts: CSV as PostgreSQL itself writes it, or Parquet with typed columns.
 
-JSON columns are JSON text in both: DuckDB, pandas and Spark read paths out of it. A file appears under its name when
-it is whole. All files of one export show one state of the database.
+JSON columns are JSON text in both: DuckDB, pandas and Spark read paths out of it. All files of one export show one
+state of the database, and get their names when all are whole: an export that fails leaves the files of the last one.
 """
 
 import os
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ from sandcrawler.persist.tables import BY_NAME, TABLES, Table
 
 # Of Parquet: so many rows, or so much text, are held at once.
 BATCH, BATCH_CHARACTERS = 10_000, 16 << 20
+# What an export that was killed left unfinished.
+DEAD_PART_SECONDS = 24 * 3600
 # How a row belongs to a result: by its link, or by the document's bytes.
 LINK = "(ingest_type, base_url) IN (SELECT ingest_type, base_url FROM ingest_file_result"
 DOCUMENT = "sha1hex IN (SELECT terminal_sha1hex FROM ingest_file_result"
@@ -33,28 +36,44 @@ def export(config: Config, folder: Path, form: str, selection: Selection, only: 
         if name not in known:
             raise ConfigurationError(f"--table: there is no table {name!r}; the tables are {', '.join(known)}")
     write = WRITERS[form]
-    written = {}
-    with reading(config.postgres_url) as connection:
+    written, new = dict[Path, int](), dict[Path, Path]()
+    with reading(config.postgres_url) as connection, ExitStack() as drafts:
         folder.mkdir(parents=True, exist_ok=True)
         for table in [known[name] for name in only] or TABLES:
             path = folder / f"{table.name}.{form}"
-            with _whole(path) as new:
-                written[path] = write(connection, table, selection, new)
+            new[path] = drafts.enter_context(_draft(path))
+            with _named(path):
+                written[path] = write(connection, table, selection, new[path])
+        for path, draft in new.items():
+            draft.replace(path)
     return written
 
 
 @contextmanager
-def _whole(path: Path) -> Iterator[Path]:
-    """A path to write to, nobody else's; the file gets its name when that has succeeded."""
+def _draft(path: Path) -> Iterator[Path]:
+    """A path to write to, nobody else's; what has not got another name is gone afterwards."""
+    for dead in path.parent.glob(f".{path.name}-*.part"):
+        with suppress(OSError):
+            if dead.stat().st_mtime < time.time() - DEAD_PART_SECONDS:
+                dead.unlink()
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-", suffix=".part")
-    new = Path(name)
+    draft = Path(name)
     try:
         os.fchmod(handle, 0o644)
         os.close(handle)
-        yield new
-        new.replace(path)
+        yield draft
     finally:
-        new.unlink(missing_ok=True)
+        draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Errors of writing name the file that was to be: a full disk says of none."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = str(path)
+        raise
 
 
 def _query(table: Table, selection: Selection) -> sql.Composed:

@@ -9,7 +9,6 @@ too. A link without an identifier of its own gets its URL for one, or the URL's 
 import hashlib
 import io
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,46 +19,13 @@ from sandcrawler import wire
 from sandcrawler.errors import ConfigurationError
 from sandcrawler.model import IngestRequest
 from sandcrawler.sources.fields import mapping, text
+from sandcrawler.sources.forms import COLUMNS, FIELDS, FORMATS, IDS, delimiter, guess
 from sandcrawler.sources.requests import ID_BYTES, BadRow, Numbered, Request, ext_ids, web_url
 from sandcrawler.sources.rows import json_lines, text_rows
 from sandcrawler.sources.tables import table_rows
 from sandcrawler.sources.values import looks_like_values, values
 
 NAME = "list"
-ENDINGS: Mapping[str, str] = {
-    "csv": "csv",
-    "tsv": "tsv",
-    "tab": "tsv",
-    "jsonl": "jsonl",
-    "ndjson": "jsonl",
-    "json": "jsonl",
-}
-_NAMED = re.compile(rf"\.({'|'.join(ENDINGS)})(?:\.\w+)?$")
-FORMATS = ("lines", "csv", "tsv", "jsonl")
-IDS = ("doi", "pmid", "pmcid", "arxiv", "doaj", "isbn13", "oai", "hdl", "jstor", "dblp", "wikidata_qid", "core", "ark")
-FIELDS = (
-    "base_url",
-    "ingest_type",
-    "link_source",
-    "link_source_id",
-    "ingest_request_source",
-    "release_stage",
-    "rel",
-    *IDS,
-)
-
-# A column's name in lower case -> the field; the fields' own names work too.
-COLUMNS: Mapping[str, str] = {name: name for name in FIELDS} | {
-    "url": "base_url",
-    "link": "base_url",
-    "uri": "base_url",
-    "href": "base_url",
-    "source": "link_source",
-    "id": "link_source_id",
-    "identifier": "link_source_id",
-    "stage": "release_stage",
-    "isbn": "isbn13",
-}
 
 
 @dataclass(frozen=True)
@@ -94,7 +60,7 @@ def rows(options: Options) -> Callable[[io.BufferedReader], Iterator[Numbered]]:
             return values(stream) if looks_like_values(stream.peek(4096)) else json_lines(stream)
         if form == "lines":
             return text_rows(stream)
-        return table_rows(stream, "\t" if form == "tsv" else ",", told)
+        return table_rows(stream, "\t" if form == "tsv" else delimiter(stream.peek(4096)), told)
 
     def told(cells: list[str]) -> tuple[Mapping[str, int], bool]:
         places, is_data = header(cells, options.columns)
@@ -110,34 +76,10 @@ def _one_line(names: Iterable[str]) -> str:
     return " ".join(", ".join(names).split())[:500]
 
 
-def by_name(file: str) -> str | None:
-    """The form of a list that its name tells, whatever it is compressed with."""
-    found = _NAMED.search(file.lower())
-    return ENDINGS[found[1]] if found else None
-
-
-def guess(head: bytes) -> str:
-    """The form of a list by its first line. A line that begins as a URL is one: URLs may have commas.
-
-    JSON lines are known by their second one too: the first may be broken.
-    """
-    first, _, rest = head.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")
-    first = first.strip().lower()
-    if first.startswith((b"{", b"[")):
-        return "jsonl"
-    if first.startswith((b"http:", b"https:", b"#")):
-        return "tsv" if b"\t" in first else "lines"
-    if rest.lstrip().startswith(b'{"'):
-        return "jsonl"
-    if b"\t" in first:
-        return "tsv"
-    return "csv" if b"," in first or first.decode("utf-8", "replace").strip('"') in COLUMNS else "lines"
-
-
 def header(cells: list[str], columns: Mapping[str, str]) -> tuple[Mapping[str, int], bool]:
     """Where each field is, and whether this first row is data: it is where one of its cells is a URL."""
     is_data = any(cell.lower().startswith(("http://", "https://")) for cell in cells)
-    named = {} if is_data else {cell.strip().lower(): place for place, cell in enumerate(cells)}
+    named = {} if is_data else {cell.strip().lower(): place for place, cell in reversed(list(enumerate(cells)))}
     places: dict[str, int] = {}
     for name in sorted(named, key=_rank):
         if name in COLUMNS:

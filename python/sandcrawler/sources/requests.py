@@ -35,10 +35,14 @@ Numbered = tuple[int | str, Any]
 # Most DOIs of dumps need no second look; a test holds this to what identifiers.doi says of them.
 _PLAIN_DOI = re.compile(r"10\.[0-9]{4,9}/[a-z0-9._/-]*[a-z0-9]", re.IGNORECASE | re.ASCII)
 
+_BROKEN_DOI = re.compile(r"10\.[0-9.]+/\S*\s+\S")
+
 
 def doi(written: str) -> str | None:
-    """A DOI in its one form."""
-    return written.lower() if _PLAIN_DOI.fullmatch(written) else identifiers.doi(written)
+    """A DOI in its one form. One with a blank in it is none: what stands before the blank may be another's."""
+    if _PLAIN_DOI.fullmatch(written):
+        return written.lower()
+    return None if _BROKEN_DOI.search(written) else identifiers.doi(written)
 
 
 # ext_ids: name (fatcat's) -> its one form. Other names are kept as written, without blanks around.
@@ -128,8 +132,8 @@ def ext_ids(written: Mapping[str, object]) -> dict[str, str]:
 def web_url(written: object) -> str:
     """The URL as it is asked for. Plain ones stay as written; others are spelled as a browser would.
 
-    BadRow where there is none, for other schemes, beyond 1,500 bytes, and for several lines: a browser would join them,
-    but in lists they are two rows that a quote has put together.
+    BadRow where there is none, for other schemes, beyond 1,500 bytes, with a password, and for several lines: a browser
+    would join them, but in lists they are two rows that a quote has put together.
     """
     if not isinstance(written, str) or not written or written.isspace():
         raise BadRow("the URL is blank")
@@ -144,6 +148,9 @@ def web_url(written: object) -> str:
         raise BadRow(f"not an http or https URL: {written[:200]!r}")
     if url is None or len(url.encode("utf-8", "replace")) > BASE_URL_BYTES:
         raise BadRow(f"the URL has more than {BASE_URL_BYTES} bytes: {written[:60]!r}…")
+    host = url.split("/", 3)[2]
+    if "@" in host:  # requests are published, and so is what they lead to
+        raise BadRow(f"a user's name or password in the URL, at {host.rpartition('@')[2]}")
     return url
 
 

@@ -5,6 +5,7 @@ and reading goes on behind it; where a broken archive ends, the last row says so
 """
 
 import io
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,12 +13,15 @@ from pydantic_core import from_json
 
 from sandcrawler import wire
 from sandcrawler.errors import InvalidMessage
+from sandcrawler.sources.line_ends import with_line_ends
 from sandcrawler.sources.requests import BadRow, Numbered
 from sandcrawler.sources.streams import BROKEN, members
 from sandcrawler.sources.values import looks_like_values, values
 
 LINE_BYTES = 64 << 20
 BOM = b"\xef\xbb\xbf"
+# Between two objects on one line.
+SEVERAL = re.compile(rb"\}\s*\{")
 
 Read = Callable[[io.BufferedReader], Iterator[Numbered]]
 
@@ -30,7 +34,7 @@ def whole(read: Read, stream: io.BufferedReader) -> Iterator[Numbered]:
         for name, part in members(stream):
             where, said = f"{name}:0" if name else 0, False
             try:
-                for number, value in read(part):
+                for number, value in read(with_line_ends(part)):
                     where = f"{name}:{number}" if name else number
                     yield where, value
             except BROKEN as error:
@@ -80,7 +84,17 @@ def json_lines(stream: io.BufferedReader) -> Iterator[Numbered]:
         if isinstance(line, BadRow):
             yield number, line
             continue
-        yield number, loaded(line)
+        value = loaded(line)
+        if isinstance(value, BadRow) and SEVERAL.search(line):
+            yield from _each(number, line)
+        else:
+            yield number, value
+
+
+def _each(number: int, line: bytes) -> Iterator[Numbered]:
+    """The objects of a line that has several, one behind the other."""
+    for place, (_, value) in enumerate(values(io.BufferedReader(io.BytesIO(line))), 1):
+        yield (number if place == 1 else f"{number}, value {place}"), value
 
 
 def loaded(line: bytes) -> Any:

@@ -58,6 +58,7 @@ def _gzip(stream: BinaryIO) -> BinaryIO:
 CODINGS: Mapping[bytes, Callable[[BinaryIO], Any]] = {
     b"\x1f\x8b": _gzip,
     b"\x28\xb5\x2f\xfd": zstd.ZstdFile,
+    b"\x50\x2a\x4d\x18": zstd.ZstdFile,  # begins with a frame of its own, as pzstd writes it
     b"BZh": bz2.BZ2File,
     b"\xfd7zXZ\x00": lzma.LZMAFile,
 }

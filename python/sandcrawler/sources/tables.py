@@ -25,7 +25,7 @@ def csv_rows(stream: io.BufferedReader, delimiter: str) -> Iterator[tuple[int, l
     a bad row, and the next is read again.
     """
     feed = _Feed(stream)
-    quoting: Any = csv.QUOTE_MINIMAL if delimiter == "," else csv.QUOTE_NONE
+    quoting: Any = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
     reader = csv.reader(feed, delimiter=delimiter, quoting=quoting)
     while True:
         feed.record.clear()

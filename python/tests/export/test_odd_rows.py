@@ -104,7 +104,7 @@ def test_large_values_are_not_held_by_the_thousand(
 def test_two_exports_into_one_folder_do_not_mix(
     config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    meet = threading.Barrier(2, timeout=20)
+    meet = threading.Barrier(2, timeout=60)
     write = tables.WRITERS["csv"]
 
     def together(*given: Any) -> int:

@@ -34,7 +34,7 @@ def test_an_item_is_fetched_when_it_is_asked_for_and_once() -> None:
 
 
 def test_fetch_gets_every_item_with_several_threads() -> None:
-    together = threading.Barrier(4, timeout=5)
+    together = threading.Barrier(4, timeout=60)
 
     def load() -> int:
         return together.wait()

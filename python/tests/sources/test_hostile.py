@@ -70,7 +70,7 @@ def test_a_body_that_drips_for_ever_ends(framing: str, monkeypatch: pytest.Monke
     with saying(drip) as url:
         start = time.monotonic()
         assert failure(url) is Failure.TIMEOUT
-        assert time.monotonic() - start < 3
+        assert time.monotonic() - start < 30
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from sandcrawler.kafka import open_producer, scan
 from sandcrawler.names import REQUEST_TOPICS, ForeignTopic, Topic, request_key
 from sandcrawler.runtime import Message, Record
 from sandcrawler.setup import setup
+from tests.contract.brokers import eventually
 from tests.pipelines import forget_topics
 from tests.sources.documents import CROSSREF, DOAJ, FATCAT
 from tests.sources.repository import Repository, serving
@@ -111,6 +112,7 @@ def test_the_worker_of_release_updates(config: Config, pipeline: Pipeline) -> No
     topic = ForeignTopic.FATCAT_RELEASES.named(config.env)
     admin = AdminClient({"bootstrap.servers": config.kafka_brokers})
     admin.create_topics([NewTopic(topic, 2, 1)])[topic].result()
+    eventually(lambda: topic in admin.list_topics(timeout=30).topics)
     releases = [FATCAT | {"ident": f"release{n}", "ext_ids": {"doi": f"10.1234/terns.{n}"}} for n in range(40)]
     bad: list[bytes] = [b"{not json", b"[1]", b'{"work_id": "w"}', b'{"ident": "x", "n": 1e999}']
     quiet = [FATCAT | {"state": "deleted"}, FATCAT | {"release_type": "stub"}]

@@ -80,7 +80,7 @@ def test_two_processes_lose_nothing(folder: Path) -> None:
         subprocess.Popen([sys.executable, "-c", WRITER, str(folder), letter, mark])
         for letter, mark in (("a", "/"), ("b", "."))
     ]
-    assert [writer.wait(60) for writer in writers] == [0, 0]
+    assert [writer.wait(240) for writer in writers] == [0, 0]
     written = sorted(path.read_text() for path in folder.iterdir())
     assert written == ["a" * 5000] * 200 + ["b" * 5000] * 200
 

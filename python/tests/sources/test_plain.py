@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from sandcrawler.errors import ConfigurationError
+from sandcrawler.sources.forms import by_name, guess
 from sandcrawler.sources.makers import Maker, requests
-from sandcrawler.sources.plain import Options, by_name, drafts, guess, own_id, rows
+from sandcrawler.sources.plain import Options, drafts, own_id, rows
 from sandcrawler.sources.requests import Report, Request
 
 A, B = "https://a.example.org/1,2", "https://b.example.org/"
@@ -34,6 +35,13 @@ def run(data: str, **options: Any) -> tuple[list[Request], list[int | str]]:
         (f'{{"url": "{A}"}}\n{{"base_url": "{B}"}}\n', "jsonl"),
         (f'[{{"url": "{A}"}},\n"{B}"]', "jsonl"),
         (f'url\n"{A}"\n{B}\n', "csv"),
+        (f'note;URL\nx;"{A}"\n;{B}\n', "csv"),
+        (f'"url";"note"\r"{A}";x\r{B};\r', "csv"),
+        (f"{A}\r{B}\r", "lines"),
+        (f"note\turl\rx\t{A}\r\t{B}\r", "tsv"),
+        (f"{A}\r\n{B}\r\n", "lines"),
+        (f'{{"url": "{A}"}}\r{{"base_url": "{B}"}}', "jsonl"),
+        (f'{{"url": "{A}"}} {{"base_url": "{B}"}}', "jsonl"),
     ],
 )
 def test_forms(data: str, form: str) -> None:
@@ -177,3 +185,27 @@ def test_columns_that_nothing_is_made_of_are_told() -> None:
     assert told(f"Title,Full text\nx,{B}\n", columns={"base_url": "full text", "link_source_id": "title"}) == []
     assert told(f"k,{B}\nl,{A}\n", format="csv") == []  # without a header there are no names
     assert told(f"url,\n{B},\n") == []
+
+
+def test_semicolons_in_links_part_no_cells() -> None:
+    for data in (
+        "https://a.example.org/;s=1\nhttps://a.example.org/;s=2\n",
+        "url,x\nhttps://a.example.org/;s=1;t=2,y\n",
+    ):
+        assert all(";s=" in one["base_url"] for one in run(data)[0])
+
+
+def test_of_two_columns_with_one_name_the_first_counts() -> None:
+    (one,), _ = run(f"url,doi,url\n{B},10.1234/a,{A}\n")
+    assert one["base_url"] == B
+
+
+def test_passwords_stay_where_they_are() -> None:
+    said: list[str] = []
+    chosen = Options()
+    maker = Maker("list", rows(chosen), lambda row: drafts(row, chosen), "")
+    data = b"https://ada:secret@a.example.org/1\nhttps://ada@a.example.org/2\nhttps://a.example.org/@3\n"
+    stream = io.BufferedReader(io.BytesIO(data))  # type: ignore[arg-type]
+    found = list(requests(maker, stream, Report(lambda _, __, why: said.append(why))))
+    assert [one["base_url"] for one in found] == ["https://a.example.org/@3"]
+    assert said == ["a user's name or password in the URL, at a.example.org"] * 2

@@ -126,6 +126,21 @@ def test_requests_are_made_once_and_bad_rows_named() -> None:
     assert (report.rows, report.requests, report.duplicates, report.left_out) == (5, 5, 2, 2)
 
 
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("10.1234/a b", None),
+        ("doi:10.1234/a (print)", None),
+        ("DOI: 10.1234/A", "10.1234/a"),
+        (" 10.1234/a\n", "10.1234/a"),
+        ("https://doi.org/10.1234/A", "10.1234/a"),
+    ],
+)
+def test_a_doi_with_a_blank_in_it_is_none(written: str, expected: str | None) -> None:
+    """What stands before the blank may be another's."""
+    assert requests.doi(written) == expected
+
+
 def test_rows_without_a_link_are_counted() -> None:
     report = Report(lambda *_: None)
     drafts = {"none": [], "one": [request("html", URL, "list", "1", by="list")]}

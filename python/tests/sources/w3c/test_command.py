@@ -131,12 +131,13 @@ def test_ctrl_c_saves_what_there_is_also_in_the_midst_of_a_back_off(server: Serv
     running = subprocess.Popen(
         [sys.executable, "-m", "sandcrawler", "source", "w3c", *words], stdout=subprocess.PIPE, text=True
     )
-    limit = time.monotonic() + 30
-    while server.count("/specifications/tide-3/versions") == 0 and time.monotonic() < limit:
+    limit = time.monotonic() + 60
+    waited_for = "/specifications/tide-3/versions"
+    while not (server.count(waited_for) and names(tmp_path)) and time.monotonic() < limit:
         time.sleep(0.05)
     time.sleep(0.5)
     running.send_signal(signal.SIGINT)
-    output, _ = running.communicate(timeout=10)
+    output, _ = running.communicate(timeout=60)
     assert running.returncode == 130
     assert json.loads(output)["documents"] == len(names(tmp_path)) > 0
     assert {row.file for row in read_rows(tmp_path / "index-v2.yaml")} == names(tmp_path)
@@ -150,15 +151,16 @@ def test_a_harvest_that_is_ended_leaves_whole_records_and_the_next_finishes_it(
     assert command("fetch", "--output", whole, "--api", server.base, "--ledger").returncode == 0
     undisturbed = {name: (whole / name).read_bytes() for name in names(whole) | {"index-v2.yaml"}}
     server.asked.clear()
-    server.on_request = lambda _: time.sleep(0.02)
+    # Slow from the middle on, so that it is not done before it is ended.
+    server.on_request = lambda _: time.sleep(1 if len(server.asked) > 25 else 0.02)
     folder = tmp_path / "out"
     words = ["fetch", "--output", str(folder), "--api", server.base, "--ledger"]
     running = subprocess.Popen([sys.executable, "-m", "sandcrawler", "source", "w3c", *words], stdout=subprocess.PIPE)
-    limit = time.monotonic() + 30
-    while len(server.asked) < 25 and time.monotonic() < limit:
+    limit = time.monotonic() + 60
+    while not (len(server.asked) >= 25 and names(folder)) and time.monotonic() < limit:
         time.sleep(0.01)
     running.send_signal(number)
-    running.communicate(timeout=10)
+    running.communicate(timeout=60)
     assert running.returncode == (130 if number == signal.SIGTERM else -signal.SIGKILL)
     left = names(folder)
     assert 0 < len(left) < 16

@@ -181,15 +181,20 @@ def test_ctrl_c_is_restored_and_saves(tmp_path: Path) -> None:
     before = signal.getsignal(signal.SIGINT)
     with serving(world(20, 6)) as server:
         harvest = Harvest(server.base, tmp_path, concurrency=1)
-        server.on_request = lambda _: os.kill(os.getpid(), signal.SIGINT) if len(server.asked) == 40 else None
+
+        def interrupt(_: str) -> None:
+            if len(server.asked) == 40:
+                os.kill(os.getpid(), signal.SIGINT)
+                harvest.crawl.stop.sleep(60)  # until the handler has had its turn
+
+        server.on_request = interrupt
         harvest.run()
     assert harvest.crawl.stop.interrupted
     assert signal.getsignal(signal.SIGINT) is before
     kept = names(tmp_path)
     assert 0 < len(kept) < 70
     assert {row.file for row in read_rows(tmp_path / "index-v2.yaml")} == kept
-    # Of some 600 requests: the handler's turn comes within milliseconds, not at once.
-    assert len(server.asked) < 200
+    assert len(server.asked) < 60, "of some 600"
 
 
 def test_an_interrupted_harvest_keeps_what_the_index_had(server: Server, tmp_path: Path) -> None:
@@ -212,7 +217,7 @@ def test_rows_of_files_that_are_gone_leave_the_index(server: Server, tmp_path: P
 def test_in_another_thread_signals_are_left_alone(server: Server, tmp_path: Path) -> None:
     thread = threading.Thread(target=Harvest(server.base, tmp_path).run)
     thread.start()
-    thread.join(30)
+    thread.join(120)
     assert len(names(tmp_path)) == 16
 
 
