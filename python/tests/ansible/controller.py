@@ -86,6 +86,7 @@ class Controller:
     def publish(self, file: str, line: str) -> None:
         """A commit of someone else's that adds a line to a file, there to be pulled."""
         other = self.folder / "other"
+        shutil.rmtree(other, ignore_errors=True)
         subprocess.run(["git", "clone", "--quiet", str(self.folder / "origin"), str(other)], check=True)
         with (other / file).open("a") as text:
             text.write(f"{line}\n")

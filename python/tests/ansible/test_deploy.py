@@ -229,6 +229,21 @@ def release(place: Deployment) -> str:
     return Path(current).name
 
 
+def test_a_release_that_does_not_start_stops_the_rolling(place: Deployment) -> None:
+    good = release(place)
+    before = {instance: place.unit(instance)["MainPID"] for instance in INSTANCES}
+    place.controller.publish("python/sandcrawler/workers.py", 'raise RuntimeError("this release does not start")')
+    place.controller.run("git pull --quiet")
+    with pytest.raises(AssertionError, match=r"(?s)ingest does not become ready.*RuntimeError") as refused:
+        place.controller.run(f"{DEPLOY} --tags sandcrawler")
+    assert f"go back: -e sandcrawler_version={good}" in str(refused.value)
+    assert Path(place.machine.run("readlink", "/opt/sandcrawler/current").stdout.strip()).name == good
+    for instance in INSTANCES.keys() - {"ingest"}:
+        unit = place.unit(instance)
+        assert unit["MainPID"] == before[instance], instance
+        assert f"/{good}/" in unit["ExecStart"], f"{instance} would be broken too after a reboot"
+
+
 def test_the_release_before_is_a_command_away(place: Deployment, config: Config) -> None:
     follow(place, "Rollback")
     assert release(place) == place.controller.run("git rev-parse HEAD~1").output.strip()[:12]
