@@ -13,7 +13,7 @@ import typer
 from sandcrawler.cli.document import Type, TypeOption
 from sandcrawler.cli.screen import put, say
 from sandcrawler.config import Config, load
-from sandcrawler.errors import ConfigurationError
+from sandcrawler.errors import ConfigurationError, Unavailable
 
 
 def setup() -> None:
@@ -44,7 +44,12 @@ def run(
     config = load() if metrics_port is None else load(metrics_port=metrics_port)
     if len(workers) == 1:
         serve_metrics(config)
-        run_worker(workers[0], config)
+        try:
+            run_worker(workers[0], config)
+        except (FileNotFoundError, PermissionError):  # a path of the settings
+            raise
+        except OSError as error:  # a full disk, too many files: wrong now, where exit code 2 says wrong for ever
+            raise Unavailable(f"{type(error).__name__}: {error}") from error
         return
     raise typer.Exit(_run_side_by_side(workers, config.metrics_port))
 
