@@ -1,7 +1,8 @@
 """The topics of `kafka/topics.toml` as values; making those that are missing, naming those that differ."""
 
+import time
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,7 +15,8 @@ from sandcrawler.config import Config
 from sandcrawler.errors import ConfigurationError, Unavailable
 from sandcrawler.names import Topic, shared
 
-SECONDS = 15.0
+# For one answer of the broker, and between two looks for what it has made.
+SECONDS, LOOK_EVERY = 15.0, 0.1
 
 OPERATOR_CODES = frozenset(
     {
@@ -52,6 +54,7 @@ def make(config: Config) -> dict[str, bool]:
             waiting = admin.create_topics([_new(spec, config) for spec in missing], operation_timeout=SECONDS)
             for made in waiting.values():
                 _await_creation(made)
+            _await_sight(admin, {spec.topic.named(config.env) for spec in missing}, config)
         absent = {spec.topic for spec in missing}
         return {spec.topic.named(config.env): spec.topic in absent for spec in specs()}
 
@@ -113,6 +116,15 @@ def _new(spec: TopicSpec, config: Config) -> NewTopic:
         replication_factor=config.kafka_replication,
         config=dict(spec.settings),
     )
+
+
+def _await_sight(admin: AdminClient, names: Set[str], config: Config) -> None:
+    """Until these topics are seen: a busy broker hears of what the controller has made a moment later."""
+    patience = time.monotonic() + SECONDS
+    while unseen := names - admin.list_topics(timeout=SECONDS).topics.keys():
+        if time.monotonic() > patience:
+            raise Unavailable(f"Kafka at {config.kafka_brokers} has made {', '.join(sorted(unseen))}, but shows none")
+        time.sleep(LOOK_EVERY)
 
 
 def _await_creation(made: "Future[None]") -> None:

@@ -2,9 +2,9 @@
 
 import socket
 import threading
-import time
 import uuid
 from collections.abc import Callable, Iterator
+from typing import Any, ClassVar
 
 import psycopg
 import pytest
@@ -16,6 +16,7 @@ from sandcrawler.errors import ConfigurationError, Unavailable
 from sandcrawler.names import Topic
 from sandcrawler.persist import blobs, migrations
 from sandcrawler.persist.tables import TABLES
+from tests.contract.brokers import eventually
 
 Make = Callable[..., Config]
 
@@ -27,15 +28,17 @@ def own_topics(monkeypatch: pytest.MonkeyPatch, stack_config: Make) -> Iterator[
     monkeypatch.setattr(Topic, "named", lambda topic, env: f"test-{mark}-{env}.{topic.value}")
     admin = AdminClient({"bootstrap.servers": stack_config().kafka_brokers})
     yield admin
-    there = [name for name in admin.list_topics(timeout=10).topics if name.startswith(f"test-{mark}-")]
+    there = [name for name in admin.list_topics(timeout=30).topics if name.startswith(f"test-{mark}-")]
     for gone in admin.delete_topics(there).values() if there else ():
-        gone.result(10)
+        gone.result(60)
 
 
-def unused_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
+@pytest.fixture
+def unused_port() -> Iterator[int]:
+    """A port on which nobody listens, nor can as long as the test runs."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield int(taken.getsockname()[1])
 
 
 def test_everything_is_made_once(own_topics: AdminClient, stack_config: Make) -> None:
@@ -57,6 +60,36 @@ def test_everything_is_made_once(own_topics: AdminClient, stack_config: Make) ->
     with psycopg.connect(config.postgres_url or "") as connection:
         assert all(connection.execute(f"SELECT count(*) FROM {table.name}").fetchone() == (0,) for table in TABLES)
     blobs.client(config).delete_bucket(Bucket=config.s3_bucket)
+
+
+class Late(AdminClient):
+    """A broker that hears of new topics late."""
+
+    unheard: ClassVar[dict[str, int]] = {}
+
+    def create_topics(self, new_topics: list[NewTopic], **more: Any) -> Any:
+        for new in new_topics:
+            self.unheard.setdefault(new.topic, 3)
+        return super().create_topics(new_topics, **more)
+
+    def list_topics(self, *given: Any, **more: Any) -> Any:
+        told = super().list_topics(*given, **more)
+        for name, looks in self.unheard.items():
+            self.unheard[name] = looks - 1
+            if looks > 0:
+                told.topics.pop(name, None)
+        return told
+
+
+def test_topics_that_the_broker_shows_late_are_waited_for(
+    own_topics: AdminClient, stack_config: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(topics, "AdminClient", Late)
+    assert all(action.made for action in setup.setup(stack_config(kafka_partitions=1), ["topic"]))
+    Late.unheard = dict.fromkeys(Late.unheard, 10**6)
+    monkeypatch.setattr(topics, "SECONDS", 1.0)
+    with pytest.raises(Unavailable, match="shows none"):
+        topics.make(stack_config(kafka_partitions=1))
 
 
 def test_several_at_once(own_topics: AdminClient, stack_config: Make) -> None:
@@ -81,8 +114,8 @@ def test_a_topic_with_other_settings_is_named_and_not_used(own_topics: AdminClie
     config = stack_config(kafka_partitions=3)
     name = Topic.HTML_TEIXML.named(config.env)
     wrong = {"cleanup.policy": "delete", "max.message.bytes": "1000000", "compression.type": "zstd"}
-    own_topics.create_topics([NewTopic(name, 1, 1, config=wrong)])[name].result(10)
-    time.sleep(0.5)
+    own_topics.create_topics([NewTopic(name, 1, 1, config=wrong)])[name].result(60)
+    eventually(lambda: name in own_topics.list_topics(timeout=30).topics)
     with pytest.raises(ConfigurationError) as error:
         setup.setup(config, ["topic"])
     lines = str(error.value).splitlines()
@@ -141,13 +174,14 @@ def test_tables_of_someone_else_are_not_touched(stack_config: Make) -> None:
         ("bucket", "s3_url", "http://127.0.0.1:{}"),
     ],
 )
-def test_a_server_that_is_not_there(part: setup.Part, setting: str, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_is_not_there(
+    part: setup.Part, setting: str, url: str, unused_port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(topics, "SECONDS", 1.0)
     monkeypatch.setattr(blobs, "ATTEMPTS", 1)
-    port = unused_port()
-    config = Config(**{setting: url.format(port)})
+    config = Config(**{setting: url.format(unused_port)})
     for function in (setup.setup, setup.check):
-        with pytest.raises(Unavailable, match=f"127.0.0.1:{port}.*sandcrawler ps"):
+        with pytest.raises(Unavailable, match=f"127.0.0.1:{unused_port}.*sandcrawler ps"):
             function(config, [part])
     with pytest.raises(ConfigurationError, match=f"SANDCRAWLER_{setting.upper()} is not set.*sandcrawler up"):
         setup.check(Config(), [part])
