@@ -86,11 +86,11 @@ def test_a_full_store_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_nobody_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blobs, "ATTEMPTS", 2)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{free.getsockname()[1]}"
-    with pytest.raises(Unavailable, match="sandcrawler ps"):
-        BlobSink(Config(s3_url=url)).write([BLOB])
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # and not listening: nobody else can
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        with pytest.raises(Unavailable, match="sandcrawler ps"):
+            BlobSink(Config(s3_url=url)).write([BLOB])
 
 
 def test_a_gateway_that_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,7 +100,7 @@ def test_a_gateway_that_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         started = time.monotonic()
         with pytest.raises(Unavailable):
             BlobSink(Config(s3_url=f"http://127.0.0.1:{silent.getsockname()[1]}")).write([BLOB])
-        assert time.monotonic() - started < 10
+        assert time.monotonic() - started < 30
 
 
 @pytest.mark.parametrize("url", [None, "not a url", "ftp://127.0.0.1"])
@@ -136,7 +136,7 @@ def test_a_put_that_breaks_off_leaves_what_was_there(stack_config: Callable[...,
         head = f"PUT {parts.path}?{parts.query} HTTP/1.1\r\nHost: {parts.netloc}\r\nContent-Length: 100000\r\n\r\n"
         half.sendall(head.encode() + b"x" * 50000)
         half.shutdown(socket.SHUT_WR)
-        half.settimeout(5)
+        half.settimeout(60)
         half.recv(1000)
     assert client.get_object(Bucket=config.s3_bucket, Key=BLOB.key)["Body"].read() == BLOB.body
 

@@ -77,9 +77,9 @@ def test_a_window_does_not_wait_for_a_silent_server_again_and_again() -> None:
             return first, time.monotonic() - start - first
 
     with silent() as url, capture_logs() as lines:
-        first, after = asyncio.run(work(PostgresPast(url, seconds=0.5)))
-    assert 0.4 < first < 1.0
-    assert after < 0.1
+        first, after = asyncio.run(work(PostgresPast(url, seconds=2)))
+    assert 1.9 < first < 4, "two would take four"
+    assert after < 2, "one more would take two"
     assert len(lines) == 1
 
 
@@ -94,7 +94,7 @@ def test_the_event_loop_goes_on_meanwhile() -> None:
         return longest
 
     with silent() as url, capture_logs():
-        assert asyncio.run(work(PostgresPast(url, seconds=0.5))) < 0.3
+        assert asyncio.run(work(PostgresPast(url, seconds=4))) < 2
 
 
 def test_closing_does_not_wait_for_a_silent_server() -> None:
@@ -106,8 +106,8 @@ def test_closing_does_not_wait_for_a_silent_server() -> None:
 
     with silent() as url, capture_logs():
         start = time.monotonic()
-        asyncio.run(work(PostgresPast(url, seconds=30)))
-        assert time.monotonic() - start < 2
+        asyncio.run(work(PostgresPast(url, seconds=60)))
+        assert time.monotonic() - start < 20
 
 
 def test_who_asks_is_a_setting() -> None:
@@ -136,30 +136,28 @@ def test_a_bug_is_not_taken_for_a_database_that_is_away(monkeypatch: pytest.Monk
 
 def test_a_window_is_a_few_queries(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
-    query = PostgresPast._query
+    query, all_asked = PostgresPast._query, threading.Event()
 
     def counted(past: PostgresPast, links: Any) -> Any:
         sizes.append(len(links))
-        time.sleep(0.05)  # a server far away
+        assert all_asked.wait(60)  # a server so far away that all have asked when the first answer comes
         return query(past, links)
 
     monkeypatch.setattr(PostgresPast, "_query", counted)
 
-    async def work() -> float:
-        async with PostgresPast(database) as past:
-            start = time.monotonic()
+    async def work() -> list[object]:
+        async with PostgresPast(database, seconds=60) as past:
 
             async def one(n: int) -> object:
-                await asyncio.sleep(n / 10_000)
+                if n == 255:
+                    asyncio.get_running_loop().call_soon(all_asked.set)
                 return await past.last_hit("html", LINK if n % 2 else f"{LINK}{n}")
 
-            found = await asyncio.gather(*(one(n) for n in range(256)))
-            assert [each is not None for each in found] == [bool(n % 2) for n in range(256)]
-            return time.monotonic() - start
+            return await asyncio.gather(*(one(n) for n in range(256)))
 
-    seconds = asyncio.run(work())
+    found = asyncio.run(work())
+    assert [each is not None for each in found] == [bool(n % 2) for n in range(256)]
     assert len(sizes) <= 6
-    assert seconds < 1.0
 
 
 def test_a_server_that_was_started_again_is_found_again(database: str) -> None:
@@ -171,12 +169,12 @@ def test_a_server_that_was_started_again_is_found_again(database: str) -> None:
             )
 
     with capture_logs() as lines:
-        assert ask(PostgresPast(database), 3, restart) == [True] * 3
+        assert ask(PostgresPast(database, seconds=60), 3, restart) == [True] * 3
     assert lines == []
 
 
 def test_a_server_that_comes_back_is_asked_again(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    past = PostgresPast(NOBODY, pause=0.05)
+    past = PostgresPast(NOBODY, seconds=60, pause=0.05)
 
     def back() -> None:
         past._url = database
@@ -194,16 +192,16 @@ def test_a_locked_table_is_not_waited_for(database: str) -> None:
         with psycopg.connect(database) as other:
             other.execute("LOCK TABLE cdx IN ACCESS EXCLUSIVE MODE")
             held.set()
-            over.wait(20)
+            over.wait(60)
 
     thread = threading.Thread(target=lock)
     thread.start()
     try:
-        assert held.wait(10)
+        assert held.wait(60)
         with capture_logs() as lines:
             start = time.monotonic()
             assert ask(PostgresPast(database, seconds=0.3)) == [False]
-            assert time.monotonic() - start < 2
+            assert time.monotonic() - start < 20
         assert len(lines) == 1
     finally:
         over.set()
@@ -244,7 +242,7 @@ def test_a_row_that_nobody_can_read_is_unknown_and_costs_no_other_link(database:
     sink.close()
 
     async def both() -> list[bool]:
-        async with PostgresPast(database) as past:
+        async with PostgresPast(database, seconds=60) as past:
             found = await asyncio.gather(*(past.last_hit("html", f"{LINK[:-1]}{n}") for n in (1, 2)))
         return [one is not None for one in found]
 

@@ -202,25 +202,25 @@ def test_a_silent_server_is_hung_up_on(config: Config) -> None:
         started = time.monotonic()
         with pytest.raises(psycopg.OperationalError), unsilenced(connection, 0.3):
             connection.execute("SELECT pg_sleep(30)")
-        assert time.monotonic() - started < 5
+        assert time.monotonic() - started < 20
 
 
 def test_a_slow_batch_that_gets_on_is_not_hung_up_on(
     config: Config, sink: PostgresSink, admin: psycopg.Connection[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Each table's merge takes 0.4 s, all together longer than the server may be silent.
+    # Each table's merge takes 0.6 s, all together longer than the server may be silent.
     for table in TABLES:
         admin.execute(
             f"CREATE FUNCTION slow_{table.name}() RETURNS trigger LANGUAGE plpgsql AS"  # type: ignore[arg-type]
-            " $$ BEGIN PERFORM pg_sleep(0.4); RETURN NULL; END $$"
+            " $$ BEGIN PERFORM pg_sleep(0.6); RETURN NULL; END $$"
         )
         admin.execute(
             f"CREATE TRIGGER slow BEFORE INSERT ON {table.name} EXECUTE FUNCTION slow_{table.name}()"  # type: ignore[arg-type]
         )
-    monkeypatch.setattr(postgres, "unsilenced", partial(unsilenced, seconds=0.8))
+    monkeypatch.setattr(postgres, "unsilenced", partial(unsilenced, seconds=2.5))
     started = time.monotonic()
     sink.write(arrivals(result(1)))
-    assert time.monotonic() - started > 0.8
+    assert time.monotonic() - started > 2.5
     assert count(admin) == 1
 
 
@@ -252,11 +252,11 @@ def server_of(url: str | None, **parts: Any) -> str:
 
 
 def test_nobody_there_is_said_with_the_address_and_never_the_password() -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    with pytest.raises(Unavailable, match=f"127.0.0.1:{port}/db.*sandcrawler ps") as error:
-        PostgresSink(Config(postgres_url=f"postgresql://me:secret@127.0.0.1:{port}/db")).write(arrivals(result(1)))
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # and not listening: nobody else can
+        port = taken.getsockname()[1]
+        with pytest.raises(Unavailable, match=f"127.0.0.1:{port}/db.*sandcrawler ps") as error:
+            PostgresSink(Config(postgres_url=f"postgresql://me:secret@127.0.0.1:{port}/db")).write(arrivals(result(1)))
     assert "secret" not in str(error.value)
 
 
