@@ -8,14 +8,15 @@ from typing import Any
 from urllib.parse import quote
 
 import yaml
-from confluent_kafka import OFFSET_BEGINNING, Consumer, ConsumerGroupTopicPartitions, TopicPartition
-from confluent_kafka.admin import AdminClient
+from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
 from pydantic import SecretStr
 
 from sandcrawler.config import Config
 from sandcrawler.demo.server import Access, Web
-from sandcrawler.names import Topic, group
+from sandcrawler.kafka import unread
+from sandcrawler.names import Topic
 from sandcrawler.stack.ports import choose
+from sandcrawler.workers import WORKERS as WIRING
 from tests.ansible.controller import Controller, Run
 from tests.ansible.machine import Machine
 
@@ -107,18 +108,12 @@ def variables(web: Web) -> dict[str, Any]:
 
 
 def lag(config: Config, worker: str) -> int:
-    """How many messages a worker's group has not committed yet."""
-    admin = AdminClient({"bootstrap.servers": config.kafka_brokers or ""})
-    asked = ConsumerGroupTopicPartitions(group(worker, config.env))
-    (committed,) = admin.list_consumer_group_offsets([asked]).values()
-    consumer = Consumer({"bootstrap.servers": config.kafka_brokers or "", "group.id": "lag"})
-    try:
-        return sum(
-            consumer.get_watermark_offsets(TopicPartition(each.topic, each.partition))[1] - max(each.offset, 0)
-            for each in committed.result().topic_partitions or ()
-        )
-    finally:
-        consumer.close()
+    """How many partitions a worker's group has not read to their end yet.
+
+    Not by `list_consumer_group_offsets`: it ends the process where the group's coordinator has moved or is not there
+    yet (librdkafka's issue 5040).
+    """
+    return sum(len(unread(config, worker, topic.named(config.env))) for topic in WIRING[worker].reads)
 
 
 def results(config: Config) -> Counter[str]:
@@ -131,13 +126,13 @@ def results(config: Config) -> Counter[str]:
     try:
         ends = {
             number: consumer.get_watermark_offsets(TopicPartition(topic, number))[1]
-            for number in consumer.list_topics(topic, timeout=10).topics[topic].partitions
+            for number in consumer.list_topics(topic, timeout=60).topics[topic].partitions
         }
         left = {number: end for number, end in ends.items() if end}
         consumer.assign([TopicPartition(topic, number, OFFSET_BEGINNING) for number in left])
         while left:
-            message = consumer.poll(10)
-            assert message is not None, f"no message for 10 s; left: {left}"
+            message = consumer.poll(60)
+            assert message is not None, f"no message for 60 s; left: {left}"
             assert not message.error(), message.error()
             counts[(message.key() or b"").decode().partition(":")[2]] += 1
             number = message.partition()

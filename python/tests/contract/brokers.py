@@ -13,6 +13,8 @@ from sandcrawler.memory import MemoryBroker
 from sandcrawler.runtime import Consumer, Producer, Record
 
 KIB = 1 << 10
+# Seconds that a broker gets on a busy machine. What comes in time waits for none of them.
+PATIENCE = 60.0
 
 
 class Broker(Protocol):
@@ -51,8 +53,8 @@ class RealKafka:
     def topic(self, partitions: int = 1) -> str:
         name = f"test-{uuid.uuid4().hex}"
         new = NewTopic(name, partitions, 1, config={"max.message.bytes": str(256 * KIB)})
-        self.admin.create_topics([new])[name].result(10)
-        eventually(lambda: name in self.admin.list_topics(timeout=5).topics)
+        self.admin.create_topics([new])[name].result(60)
+        eventually(lambda: name in self.admin.list_topics(timeout=30).topics)
         return name
 
     def consumer(self, *topics: str) -> Consumer:
@@ -63,7 +65,7 @@ class RealKafka:
         return open_producer(self.config)
 
 
-def gather(consumer: Consumer, count: int, seconds: float = 15) -> list[Record]:
+def gather(consumer: Consumer, count: int, seconds: float = PATIENCE) -> list[Record]:
     """Polls until `count` records came."""
     records: list[Record] = []
     end = time.monotonic() + seconds
@@ -72,7 +74,7 @@ def gather(consumer: Consumer, count: int, seconds: float = 15) -> list[Record]:
     return records
 
 
-def eventually(condition: Callable[[], object], seconds: float = 15) -> None:
+def eventually(condition: Callable[[], object], seconds: float = PATIENCE) -> None:
     """Waits until the condition holds; fails when it does not in time."""
     end = time.monotonic() + seconds
     while not condition():

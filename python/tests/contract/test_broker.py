@@ -9,7 +9,7 @@ import pytest
 
 from sandcrawler.errors import ConfigurationError
 from sandcrawler.runtime import Consumer, Message, MessageTooLarge, Partition, Record
-from tests.contract.brokers import KIB, Broker, InMemory, RealKafka, eventually, gather
+from tests.contract.brokers import KIB, PATIENCE, Broker, InMemory, RealKafka, eventually, gather
 
 
 @pytest.fixture(params=["memory", pytest.param("kafka", marks=pytest.mark.stack)])
@@ -152,7 +152,7 @@ def test_a_second_member_takes_its_share_after_the_first_let_go(broker: Broker) 
     publish(broker, *numbered(topic, 40, start=40))
     later: list[Record] = []
     other: list[Record] = []
-    end = time.monotonic() + 15
+    end = time.monotonic() + PATIENCE
     while len(later + other) < 40 and time.monotonic() < end:
         later += first.poll(100, 0.05)
         other += second.poll(100, 0.05)

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
+from confluent_kafka import Consumer, KafkaException, TopicPartition
 from confluent_kafka.admin import OffsetSpec
 
 from sandcrawler.errors import ConfigurationError
 from sandcrawler.kafka import open_consumer
 from sandcrawler.runtime import Batched, Concurrent, Limits, Message, Record, Stop, Worker, run
-from tests.contract.brokers import RealKafka, eventually, gather
+from tests.contract.brokers import PATIENCE, RealKafka, eventually, gather
 
 pytestmark = pytest.mark.stack
 
@@ -34,9 +34,12 @@ class Scene:
         self.folder = folder
         self.source, self.out, self.dead = self.kafka.topic(4), self.kafka.topic(2), self.kafka.topic(1)
         self.processes: list[subprocess.Popen[str]] = []
+        group = f"sandcrawler-dev-faults{self.kafka.config.kafka_group_suffix}"
+        # It never joins, and only asks what the group has committed.
+        self.witness = Consumer({"bootstrap.servers": brokers, "group.id": group, "log_level": 0})
 
-    def feed(self, count: int) -> set[bytes]:
-        values = [b"%d" % number for number in range(count)]
+    def feed(self, count: int, first: int = 0) -> set[bytes]:
+        values = [b"%d" % number for number in range(first, first + count)]
         producer = self.kafka.producer()
         producer.publish([Message(self.source, value, value) for value in values])
         producer.close()
@@ -64,11 +67,20 @@ class Scene:
         return Worker("faults", consumer, self.kafka.producer(), step, self.dead, Limits(commit_seconds=0.1))
 
     def committed(self) -> int:
-        """Records that the group is past."""
-        group = f"sandcrawler-dev-faults{self.kafka.config.kafka_group_suffix}"
-        asked = self.kafka.admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])
-        parts = asked[group].result(10).topic_partitions or []
-        return sum(max(0, part.offset) for part in parts if part.topic == self.source)
+        """Records that the group is past.
+
+        Not by the admin's `list_consumer_group_offsets`: that ends the process where the group's coordinator has moved
+        or is not there yet (librdkafka's issue 5040).
+        """
+        patience = time.monotonic() + PATIENCE
+        while True:
+            try:
+                parts = self.witness.committed([TopicPartition(self.source, number) for number in range(4)], timeout=30)
+            except KafkaException:  # such a coordinator
+                assert time.monotonic() < patience
+                time.sleep(0.2)
+            else:
+                return sum(max(0, part.offset) for part in parts)
 
     def lines(self) -> list[bytes]:
         file = self.folder / "lines"
@@ -80,7 +92,7 @@ class Scene:
         ends = self.kafka.admin.list_offsets({part: OffsetSpec.latest() for part in parts})
         consumer = open_consumer(self.kafka.config, uuid.uuid4().hex, [self.out])
         values = [
-            record.value or b"" for record in gather(consumer, sum(end.result(10).offset for end in ends.values()))
+            record.value or b"" for record in gather(consumer, sum(end.result(30).offset for end in ends.values()))
         ]
         consumer.close()
         return values
@@ -93,7 +105,8 @@ def scene(stack: Any, tmp_path: Path) -> Any:
     for process in scene.processes:
         if process.poll() is None:
             process.kill()
-        process.wait(10)
+        process.wait(30)
+    scene.witness.close()
 
 
 def decode(record: Record) -> bytes:
@@ -102,32 +115,33 @@ def decode(record: Record) -> bytes:
 
 @pytest.mark.parametrize("kind", ["batched", "concurrent"])
 def test_killed_in_the_middle_and_started_again(scene: Scene, kind: str) -> None:
-    wanted = scene.feed(600)
-    chance = random.Random(63)
+    chance, wanted = random.Random(63), set[bytes]()
     for _ in range(2):
-        process = scene.start(kind, 0.05)
+        # Something is left to do, even if the one before was quicker than its killer.
+        wanted |= scene.feed(600, len(wanted))
         before = scene.committed()
+        process = scene.start(kind, 0.05)
         eventually(lambda before=before: scene.committed() > before)  # type: ignore[misc]
         time.sleep(chance.uniform(0, 0.15))
         process.send_signal(signal.SIGKILL)
-        process.wait(10)
+        process.wait(30)
     if kind == "batched":
         # Nothing committed is without its line, however much of the batch was written.
         assert scene.committed() <= len(set(scene.lines()))
     scene.start(kind, 0.01)
-    eventually(lambda: scene.committed() == 600)
+    eventually(lambda: scene.committed() == len(wanted))
     assert set(scene.lines() if kind == "batched" else scene.published()) == wanted
 
 
 @pytest.mark.parametrize("kind", ["batched", "concurrent"])
 def test_sigterm_finishes_what_is_in_flight_and_exits_0(scene: Scene, kind: str) -> None:
-    scene.feed(400)
+    scene.feed(4000)  # more than it can do before the signal comes
     process = scene.start(kind, 0.3)
     eventually(lambda: scene.committed() > 0)
     process.send_signal(signal.SIGTERM)
-    assert process.wait(10) == 0
+    assert process.wait(60) == 0
     committed = scene.committed()
-    assert committed < 400
+    assert committed < 4000
     effects = scene.lines() if kind == "batched" else scene.published()
     # An orderly end does nothing that the next worker would do again.
     assert len(effects) == len(set(effects)) == committed
@@ -136,14 +150,14 @@ def test_sigterm_finishes_what_is_in_flight_and_exits_0(scene: Scene, kind: str)
 def test_a_second_sigterm_ends_the_process_at_once(scene: Scene) -> None:
     scene.feed(20)
     process = scene.start("concurrent", 60)
-    time.sleep(1)
+    assert process.stdout is not None
+    assert "working\n" in process.stdout  # after its log lines
     process.send_signal(signal.SIGTERM)
     time.sleep(0.5)
     assert process.poll() is None
-    start = time.monotonic()
     process.send_signal(signal.SIGTERM)
-    assert process.wait(5) == 128 + signal.SIGTERM
-    assert time.monotonic() - start < 2
+    # A worker that had drained would have ended with 0.
+    assert process.wait(60) == 128 + signal.SIGTERM
     assert scene.committed() == 0
 
 
@@ -171,14 +185,19 @@ def test_a_second_worker_joins_in_the_middle_and_nothing_is_lost_or_done_twice(s
         threads.append(threading.Thread(target=run, args=[made, stop], daemon=True))
         threads[-1].start()
         eventually(lambda: len(done[0]) > 50)
-    eventually(lambda: scene.committed() == 1500)
+    # However long the group takes to share, the second finds something to do.
+    patience = time.monotonic() + 60
+    while not done[1] and time.monotonic() < patience:
+        wanted |= scene.feed(100, len(wanted))
+        time.sleep(0.2)
+    assert done[1], "the second worker got no share"
+    eventually(lambda: scene.committed() == len(wanted))
     stop.set()
     for thread in threads:
-        thread.join(10)
+        thread.join(60)
         assert not thread.is_alive()
-    assert done[1], "the second worker got no share"
     assert set(done[0] + done[1]) == wanted
-    assert len(done[0] + done[1]) == 1500
+    assert len(done[0] + done[1]) == len(wanted)
 
 
 def test_a_record_slower_than_max_poll_interval_keeps_its_partition(scene: Scene) -> None:
@@ -187,7 +206,7 @@ def test_a_record_slower_than_max_poll_interval_keeps_its_partition(scene: Scene
     moved: list[object] = []
 
     async def work(value: bytes) -> Sequence[Message]:
-        await asyncio.sleep(9 if value == b"7" else 0.01)
+        await asyncio.sleep(15 if value == b"7" else 0.01)
         done.append(value)
         return ()
 
@@ -203,13 +222,13 @@ def test_a_record_slower_than_max_poll_interval_keeps_its_partition(scene: Scene
     stop = Stop()
     thread = threading.Thread(target=run, args=[made, stop], daemon=True)
     thread.start()
-    eventually(lambda: len(done) == 39, 5)
+    eventually(lambda: len(done) == 39)
     assert scene.committed() < 40
     eventually(lambda: scene.committed() == 40)
     assert moved == []
     assert len(done) == 40
     stop.set()
-    thread.join(10)
+    thread.join(60)
 
 
 def test_an_offset_out_of_range_goes_to_the_earliest_and_is_logged(scene: Scene, capsys: Any) -> None:
@@ -239,7 +258,7 @@ def test_a_topic_that_vanishes_stops_the_worker(scene: Scene) -> None:
     thread = threading.Thread(target=live, daemon=True)
     thread.start()
     eventually(lambda: scene.committed() == 10)
-    scene.kafka.admin.delete_topics([scene.source])[scene.source].result(10)
-    thread.join(15)
+    scene.kafka.admin.delete_topics([scene.source])[scene.source].result(60)
+    thread.join(60)
     assert isinstance(errors[0], ConfigurationError)
     assert "sandcrawler setup" in str(errors[0])

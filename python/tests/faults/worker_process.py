@@ -3,7 +3,7 @@
     python worker_process.py BROKERS GROUP_SUFFIX KIND IN OUT DEAD FILE SECONDS
 
 KIND concurrent: each record's value goes to the topic OUT after SECONDS. KIND batched: each value becomes a line of
-FILE, a batch takes SECONDS. Prints a line when it starts, and exits as `sandcrawler run` does.
+FILE, a batch takes SECONDS. Prints a line when it starts and one when it has work, and exits as `sandcrawler run` does.
 """
 
 import asyncio
@@ -20,6 +20,13 @@ from sandcrawler.runtime import Batched, Concurrent, Limits, Message, Record, Wo
 def main(words: Sequence[str]) -> None:
     brokers, suffix, kind, source, out, dead, file, pause = words
     seconds = float(pause)
+    polled: list[int] = []
+
+    def decode(record: Record) -> bytes:
+        if not polled:
+            print("working", flush=True)
+            polled.append(record.offset)
+        return record.value or b""
 
     async def work(value: bytes) -> Sequence[Message]:
         await asyncio.sleep(seconds)
@@ -31,9 +38,6 @@ def main(words: Sequence[str]) -> None:
                 lines.write(value + b"\n")
                 lines.flush()
                 time.sleep(seconds / len(values))
-
-    def decode(record: Record) -> bytes:
-        return record.value or b""
 
     step = Concurrent(decode, work, 16) if kind == "concurrent" else Batched(decode, write, 50, 0.1)
     config = Config(kafka_brokers=brokers, kafka_group_suffix=suffix)
