@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 
-import braveblock
+import adblock
 from lxml.html import HtmlElement
 
 from sandcrawler.extract.document import Document
@@ -73,18 +73,20 @@ _ASKING = frozenset({*ATTRIBUTES, "link", "input", "style"})
 class ResourceRules:
     """Filter-list rules, compiled once per process (microseconds a URL). The project's own come first, then `extra`.
 
-    Syntax: Adblock Plus network filters, as braveblock reads them. `@@` makes an exception to a rule.
+    Syntax: Adblock Plus network filters, as adblock reads them. `@@` makes an exception to a rule.
     """
 
     def __init__(self, extra: Iterable[str] = ()) -> None:
         own = (files("sandcrawler.extract") / "resource_rules.txt").read_text("utf-8").splitlines()
         rules = [line.strip() for line in [*own, *extra] if line.strip() and not line.lstrip().startswith("!")]
-        self._engine = braveblock.Adblocker(rules=rules, include_easylist=False, include_easyprivacy=False)
+        compiled = adblock.FilterSet()
+        compiled.add_filters(rules)
+        self._engine = adblock.Engine(compiled)
 
     def blocks(self, url: str, page_url: str, resource_type: ResourceType) -> bool:
         """Whether the rules say that this page's resource is not wanted."""
         kind = "media" if resource_type == "audio" else resource_type
-        return bool(self._engine.check_network_urls(url=url, source_url=page_url, request_type=kind))
+        return self._engine.check_network_urls(url=url, source_url=page_url, request_type=kind).matched
 
 
 @cache
