@@ -6,10 +6,10 @@ Whatever is given (URL, SHA-1 or SURT), the rows that hold it are found first; t
 import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
+from pathlib import Path
 from typing import Any, get_args
 
 import psycopg
-from botocore.exceptions import ClientError
 from psycopg import Connection, sql
 from psycopg.rows import dict_row
 
@@ -40,20 +40,22 @@ BY_SHA1: Mapping[Table, str] = {
     Table.XML_META: "sha1hex = ANY(%(hashes)s)",
     Table.PDF_META: "sha1hex = ANY(%(hashes)s)",
 }
-# Every object that a document may have. WARCs, too, are named by their primary document.
-OBJECTS: tuple[tuple[Folder, str], ...] = (
-    (Folder.HTML, ".tei.xml"),
-    *((Folder.XML, suffix) for suffix in (*names.XML_SUFFIX.values(), names.OTHER_XML_SUFFIX)),
-    (Folder.TEXT, ".txt"),
-    (Folder.WARC, ".warc.gz"),
-)
+KEY = re.compile(rf"({'|'.join(Folder)})/[0-9a-f]{{2}}/[0-9a-f]{{2}}/[0-9a-f]{{40}}\.[\w.-]+")
+REVISIT = ".revisit.warc.gz"
+PIECE = 1 << 20
 # One popular page can be the end of thousands of links.
 MOST_ROWS = 100
 
 
 def show(config: Config, what: str) -> Iterator[dict[str, Any]]:
-    """Rows as {"table", "row"} and objects as {"object", "size_bytes", "content_type"}; at most 100 rows a table."""
+    """Rows as {"table", "row"} and objects as {"object", "size_bytes", "content_type"}; at most 100 rows a table.
+
+    An object's key (such as a row's warc_path) gives that object.
+    """
     what = clean_text(what.strip())
+    if KEY.fullmatch(what):
+        yield from _objects(config, what)
+        return
     seen: set[str] = set()
     hashes = {what.lower()} if SHA1.fullmatch(what.lower()) else set()
     first = {} if hashes else BY_SURT if SURT.fullmatch(what) and "://" not in what else BY_URL
@@ -68,7 +70,31 @@ def show(config: Config, what: str) -> Iterator[dict[str, Any]]:
                     yield found
         except psycopg.Error as error:
             raise translated(error, config.postgres_url or "") from error
-    yield from _objects(config, sorted(hashes))
+    for sha1hex in sorted(hashes):
+        for folder in Folder:
+            yield from _objects(config, names.blob_key(folder, sha1hex, "."))
+
+
+def is_warc(key: str) -> bool:
+    """Whether an object holds a document as it came; a revisit says only that it was still there."""
+    return key.startswith(f"{Folder.WARC}/") and not key.endswith(REVISIT)
+
+
+def is_body(key: str) -> bool:
+    """Whether an object is what was made of a document: TEI, XML or text."""
+    return not key.startswith(f"{Folder.WARC}/")
+
+
+def keep(config: Config, key: str, path: Path) -> None:
+    """Write an object to a file. ConfigurationError: the file cannot be written."""
+    with blobs.faults(config):
+        body = blobs.client(config).get_object(Bucket=config.s3_bucket, Key=key)["Body"]
+        try:
+            with path.open("wb") as file:
+                for piece in body.iter_chunks(PIECE):
+                    file.write(piece)
+        except OSError as error:
+            raise ConfigurationError(f"{path} cannot be written: {error.strerror}") from error
 
 
 def rows(config: Config, query: str) -> Iterator[dict[str, Any]]:
@@ -97,16 +123,11 @@ def _plain(value: Any) -> Any:
     return float(value) if isinstance(value, Decimal) else value
 
 
-def _objects(config: Config, hashes: list[str]) -> Iterator[dict[str, Any]]:
+def _objects(config: Config, prefix: str) -> Iterator[dict[str, Any]]:
+    """What begins with this key; of a document captured more than once the first capture's file comes first."""
     client = blobs.client(config)
-    for sha1hex in hashes:
-        for folder, suffix in OBJECTS:
-            key = names.blob_key(folder, sha1hex, suffix)
-            try:
-                with blobs.faults(config):
-                    head = client.head_object(Bucket=config.s3_bucket, Key=key)
-            except ClientError as error:
-                if error.response["ResponseMetadata"]["HTTPStatusCode"] != 404:
-                    raise
-                continue
-            yield {"object": key, "size_bytes": head["ContentLength"], "content_type": head["ContentType"]}
+    with blobs.faults(config):
+        found = client.list_objects_v2(Bucket=config.s3_bucket, Prefix=prefix, MaxKeys=MOST_ROWS).get("Contents", [])
+        for each in sorted(found, key=lambda each: (len(each["Key"]), each["Key"])):
+            head = client.head_object(Bucket=config.s3_bucket, Key=each["Key"])
+            yield {"object": each["Key"], "size_bytes": head["ContentLength"], "content_type": head["ContentType"]}

@@ -13,6 +13,7 @@ import typer
 
 from sandcrawler import cli
 from sandcrawler.config import Config
+from sandcrawler.fetch import blocklist, target
 from sandcrawler.names import Topic
 from sandcrawler.status import Status
 from tests.extract import pages
@@ -83,6 +84,20 @@ def test_every_file_named_exists() -> None:
     for name in [*links, *inside]:
         package = ROOT / "python" / "sandcrawler"
         assert (ROOT / name).exists() or (package / name).exists() or (package / "ingest" / name).exists(), name
+
+
+def test_the_lists_shown_are_read_as_the_readme_says() -> None:
+    lines = next(block for block in README.split("```") if "skip-wall" in block)
+    rules = blocklist.Blocklist(blocklist.read(lines, "README.md"))
+    for url, verdict in {
+        "https://www.archive.example.org/x": Status.SKIP_URL_BLOCKLIST,
+        "https://sso.example.net/login/a?target=x": Status.SKIP_WALL,
+        "https://sso.example.net/login": None,
+    }.items():
+        found = rules.find(target.read(url))
+        assert (found and found.status) == verdict, url
+    own = blocklist.read(blocklist.OWN.read_text("utf-8") + lines, "both")
+    blocklist.Blocklist(own).check(target.read("https://orcid.org/0000-0002-1825-0097"))
 
 
 def test_every_topic_is_named() -> None:

@@ -1,18 +1,25 @@
 """What `sandcrawler show` finds, from whatever end one starts."""
 
+import io
 from collections import Counter
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 import psycopg
 import pytest
+import typer
 
+from sandcrawler.cli import look
 from sandcrawler.config import Config
+from sandcrawler.errors import ConfigurationError
+from sandcrawler.model import CdxRow
 from sandcrawler.names import Table
 from sandcrawler.persist import migrations, results
 from sandcrawler.persist.blobs import BlobSink
 from sandcrawler.persist.bodies import decode_html_teixml
 from sandcrawler.persist.postgres import PostgresSink
-from sandcrawler.show import BY_SHA1, BY_SURT, BY_URL, show
+from sandcrawler.persist.warcs import BucketStore
+from sandcrawler.show import BY_SHA1, BY_SURT, BY_URL, is_warc, keep, show
 from tests.persist.documents import record, result, sha1, tei
 
 URL = "https://journal.example.org/articles/1"
@@ -46,8 +53,48 @@ def test_all_of_one_document(config: Config, what: str) -> None:
     assert html["biblio"]["title"] == "On the flight of terns"
 
 
+def test_all_warcs_of_a_document_and_any_object_in_a_file(config: Config, tmp_path: Path) -> None:
+    store, cdx = BucketStore(config), CdxRow(**{**result(1)["cdx"], "sha1hex": sha1(1)})
+    first = store.put(cdx, io.BytesIO(b"first"))
+    store.put_revisit(cdx, "20250101000000", io.BytesIO(b"still there"))
+    again = store.put(cdx.model_copy(update={"datetime": "20250202000000"}), io.BytesIO(b"again"))
+    warcs = [item["object"] for item in show(config, sha1(1)) if item.get("object", "").startswith("warc/")]
+    assert warcs[0] == first
+    assert set(warcs[1:]) == {again, next(key for key in warcs if key.endswith(".revisit.warc.gz"))}
+    assert [key for key in warcs if is_warc(key)] == [first, again]
+    (item,) = show(config, again)
+    assert (item["object"], item["size_bytes"], item["content_type"]) == (again, 5, "application/warc")
+    keep(config, again, tmp_path / "again.warc.gz")
+    assert (tmp_path / "again.warc.gz").read_bytes() == b"again"
+    with pytest.raises(ConfigurationError, match="cannot be written"):
+        keep(config, again, tmp_path / "nowhere" / "x")
+
+
+def test_the_command_writes_body_and_warc(
+    config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(look, "load", lambda: config)
+    body, warc = tmp_path / "body.tei.xml", tmp_path / "page.warc.gz"
+    with pytest.raises(typer.Exit):
+        look.show(sha1(2), body, warc)
+    assert (body.stat().st_size, warc.exists()) == (12, False)
+    assert "nothing for" in capsys.readouterr().err
+    BucketStore(config).put(CdxRow(**{**result(2)["cdx"], "sha1hex": sha1(2)}), io.BytesIO(b"warc"))
+    look.show(sha1(2), body, warc)
+    assert warc.read_bytes() == b"warc"
+
+
 @pytest.mark.parametrize(
-    "what", ["https://example.org/", sha1("nothing"), "org,example)/", "", "' OR 1=1 --", "a\x00b"]
+    "what",
+    [
+        "https://example.org/",
+        f"html/aa/bb/{sha1('no')}.tei.xml",
+        sha1("nothing"),
+        "org,example)/",
+        "",
+        "' OR 1=1 --",
+        "a\x00b",
+    ],
 )
 def test_nothing_is_found_of_nothing(config: Config, what: str) -> None:
     assert list(show(config, what)) == []

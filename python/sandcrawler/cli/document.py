@@ -2,14 +2,17 @@
 
 import asyncio
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 
 from sandcrawler import wire
-from sandcrawler.cli.screen import put, say
+from sandcrawler.cli.screen import console, printable, put, say
 from sandcrawler.config import Config, load
 from sandcrawler.errors import ConfigurationError
 
@@ -48,6 +51,8 @@ def ingest(
 ) -> None:
     """Fetch one URL, read it, print the result as JSON. No broker, database or bucket is needed.
 
+    The exit code is 0 when a result was printed, whatever its status: read that.
+
     Example: sandcrawler ingest https://www.dlib.org/dlib/july17/williams/07williams.html --type html
     """
     from sandcrawler.ingest.outcome import Outcome  # noqa: PLC0415
@@ -60,7 +65,8 @@ def ingest(
     folder = warc or (out / "warc" if out else None)
     given = {"warc": str(folder) if folder else None, "fetch_backend": backend}
     config = load(**{name: value for name, value in given.items() if value is not None})
-    outcome: Outcome = asyncio.run(_answer(request, config))
+    with waiting() as tell:
+        outcome: Outcome = asyncio.run(_answer(request, config, tell))
     keep(outcome.document, body_out)
     result = wire.jsonable(outcome.result)
     if out:
@@ -70,7 +76,17 @@ def ingest(
     put(wire.clean(result))
 
 
-async def _answer(request, config: Config):  # type: ignore[no-untyped-def]
+@contextmanager
+def waiting() -> Iterator[Callable[[str], None]]:
+    """A line on the terminal that says what is being waited for; elsewhere nothing."""
+    if not console.is_terminal:
+        yield lambda _: None
+        return
+    with console.status("starting") as status:
+        yield lambda text: status.update(escape(printable(text)[:150]))
+
+
+async def _answer(request, config: Config, tell: Callable[[str], None]):  # type: ignore[no-untyped-def]
     from sandcrawler.fetch.backends import Backends  # noqa: PLC0415
     from sandcrawler.ingest.archive import Archive  # noqa: PLC0415
     from sandcrawler.ingest.flow import Flow  # noqa: PLC0415
@@ -83,7 +99,7 @@ async def _answer(request, config: Config):  # type: ignore[no-untyped-def]
     async with open_past(config, "command") as past:
         last = await known(past, request, time.time())
     async with Backends(config) as backends, backends.fetcher() as fetcher, Sandbox(config) as sandbox:
-        flow = Flow(fetcher, sandbox.extract, config, Archive(open_store(config)))
+        flow = Flow(fetcher, sandbox.extract, config, Archive(open_store(config)), tell)
         return await flow.ingest(request, verbatim, last)
 
 

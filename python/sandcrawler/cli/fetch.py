@@ -37,6 +37,8 @@ def fetch(
     body, and nothing in it is followed. Lines of -v: `*` what was decided or measured,
     `>` what was sent, `<` what came.
 
+    The exit code is 0 when a capture was printed, whatever its status: read that (`sandcrawler statuses`).
+
     Example: sandcrawler fetch https://doi.org/10.1045/july2017-williams -v
     """
     if not url.strip():

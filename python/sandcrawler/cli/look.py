@@ -1,5 +1,6 @@
 """Commands that look: what is known of a document, the statuses, the topics, the settings."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -9,17 +10,37 @@ from sandcrawler.config import PREFIX, Config, load
 
 
 def show(
-    what: Annotated[str, typer.Argument(metavar="URL|SHA1|SURT", help="A link, a SHA-1 in hex, or a SURT")],
+    what: Annotated[
+        str, typer.Argument(metavar="URL|SHA1|SURT", help="A link, a SHA-1 in hex, a SURT, or an object's key")
+    ],
+    body_out: Annotated[
+        Path | None, typer.Option("--body-out", help="Write the TEI, XML or text here, out of the bucket")
+    ] = None,
+    warc_out: Annotated[Path | None, typer.Option("--warc-out", help="Write the WARC here, out of the bucket")] = None,
 ) -> None:
-    """Print what the tables and the bucket hold of a document, one JSON object a row. Exit code 1: nothing."""
+    """Print what the tables and the bucket hold of a document, one JSON object a row.
+
+    Of several objects the options take the first; an object's key in place of URL|SHA1|SURT names another.
+    Exit code 1: nothing is known, or there is nothing to write.
+    """
+    from sandcrawler.show import is_body, is_warc, keep  # noqa: PLC0415
     from sandcrawler.show import show as find  # noqa: PLC0415
 
-    found = 0
-    for row in find(load(), what):
+    config, found, keys = load(), 0, list[str]()
+    for row in find(config, what):
         put(row)
         found += 1
+        keys += [row["object"]] if "object" in row else []
     if not found:
         say(f"nothing is known of {what}")
+        raise typer.Exit(1)
+    wanted = [(path, next(filter(of, keys), None)) for path, of in ((body_out, is_body), (warc_out, is_warc)) if path]
+    for path, key in wanted:
+        if key is None:
+            say(f"the bucket has nothing for {path}")
+        else:
+            keep(config, key, path)
+    if not all(key for _, key in wanted):
         raise typer.Exit(1)
 
 

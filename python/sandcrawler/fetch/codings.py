@@ -30,18 +30,21 @@ class Decoder(Protocol):
 
 
 class _Zlib:
-    """zlib data of one shape; gzip may have several members, and what follows them is padding."""
+    """zlib data of one shape; gzip may have several members, zeros between them, and what follows them is padding."""
 
     def __init__(self, wbits: int) -> None:
         self._wbits = wbits
         self._stream = zlib.decompressobj(wbits)
+        self._between = b""  # what may be the beginning of another member
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         while data:
             if self._stream.eof:
-                if self._wbits != _GZIP_BITS or not data.startswith(GZIP_MAGIC):
+                data = self._between = (self._between + data).lstrip(b"\0")
+                if self._wbits != _GZIP_BITS or len(data) < len(GZIP_MAGIC) or not data.startswith(GZIP_MAGIC):
+                    self._between = data[: len(GZIP_MAGIC)]
                     return
-                self._stream = zlib.decompressobj(self._wbits)
+                self._stream, self._between = zlib.decompressobj(self._wbits), b""
             yield self._stream.decompress(data, PIECE)
             data = self._stream.unused_data if self._stream.eof else self._stream.unconsumed_tail
         while not self._stream.eof and (piece := self._stream.decompress(b"", PIECE)):
@@ -135,9 +138,9 @@ def gzip(head: bytes) -> Decoder | None:
 
 
 def _deflate(head: bytes) -> Decoder | None:
-    """zlib as the standard says, or the bare deflate data that many servers send."""
-    if not head:
-        return None
+    """zlib as the standard says, or the bare deflate data that many servers send, or what is plainly gzip."""
+    if not head or head.startswith(GZIP_MAGIC):  # no deflate data begins so
+        return gzip(head)
     wrapped = head[0] & 0x0F == zlib.DEFLATED and int.from_bytes(head[:2], "big") % 31 == 0
     return _Zlib(_ZLIB_BITS if wrapped else _RAW_BITS)
 

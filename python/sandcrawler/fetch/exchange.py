@@ -1,8 +1,7 @@
 """What went over the wire, put together from what aiohttp keeps of it.
 
-Header names and values are the server's own bytes in their order; the blanks around them are gone, and folded lines
-are one. aiohttp undoes the chunked transfer coding, so the header that announces it is renamed: a reader that trusted
-it would look for chunks in a body that has none.
+A response's head is the server's own lines in their order (`heads`); folded lines are one. The transfer coding is
+undone, so the header that announces it is renamed.
 """
 
 import asyncio
@@ -14,13 +13,13 @@ import aiohttp
 
 from sandcrawler.fetch import faults
 from sandcrawler.fetch.base import Exchange, Refused, Take
+from sandcrawler.fetch.heads import Head
 from sandcrawler.fetch.intake import Incoming
+from sandcrawler.fetch.protocol import Patient
 from sandcrawler.status import Status
 
 if TYPE_CHECKING:
     from aiohttp.connector import Connection
-
-RENAMED = {b"transfer-encoding": b"X-Archive-Orig-Transfer-Encoding"}
 
 # Why a body is not whole, in the words of WARC-Truncated; other reasons are "unspecified".
 TRUNCATED = {
@@ -34,35 +33,37 @@ DRAIN_SECONDS = 2.0
 
 
 class Response(aiohttp.ClientResponse):
-    """A response that remembers who sent it: a short answer gives its connection back before anyone can ask."""
+    """A response that remembers head and sender: a short one gives its connection back before anyone can ask."""
 
     address: str | None = None
+    head: Head | None = None
 
     async def start(self, connection: "Connection") -> aiohttp.ClientResponse:
-        transport = connection.transport
-        peer = transport.get_extra_info("peername") if transport else None
-        self.address = peer[0] if peer else None
-        return await super().start(connection)
+        protocol = connection.protocol
+        started = await super().start(connection)
+        if isinstance(protocol, Patient):
+            self.address, self.head = protocol.address, protocol.head
+        return started
 
 
 def exchange(response: aiohttp.ClientResponse, url: str, when: datetime) -> Exchange:
     """The exchange behind a response whose head has arrived."""
-    info, version = response.request_info, response.version or aiohttp.HttpVersion11
-    sent = [(name.encode(), value.encode()) for name, value in info.headers.items()]
-    got = [(RENAMED.get(name.lower(), name), value) for name, value in response.raw_headers]
-    reason = (response.reason or "").encode("utf-8", "surrogateescape")
+    info = response.request_info
+    sent = [b"%s: %s" % (name.encode(), value.encode()) for name, value in info.headers.items()]
     return Exchange(
         url=url,
         when=when,
         address=getattr(response, "address", None),
-        request=head(f"{info.method} {info.url.raw_path_qs} HTTP/1.1".encode(), sent),
-        response=head(b"HTTP/%d.%d %d %s" % (*version, response.status, reason), got),
+        request=b"\r\n".join([f"{info.method} {info.url.raw_path_qs} HTTP/1.1".encode(), *sent]) + b"\r\n\r\n",
+        response=response.head.recorded if isinstance(response, Response) and response.head else b"",
     )
 
 
 def incoming(response: aiohttp.ClientResponse) -> Incoming:
     """The body behind a head; its connection goes unless it is read to its end."""
-    encodings = response.headers.getall("Content-Encoding", [])
+    # Undone in reverse: a transfer coding other than chunks is as rare as it is allowed.
+    transfer = [value for value in response.headers.getall("Transfer-Encoding", []) if value != "chunked"]
+    encodings = [*response.headers.getall("Content-Encoding", []), *transfer]
     return Incoming(response.headers.get("Content-Type", ""), encodings, response.content_length, _pieces(response))
 
 
@@ -105,13 +106,3 @@ async def drain(response: aiohttp.ClientResponse, take: Take | None) -> None:
                     return
     except (aiohttp.ClientError, OSError, TimeoutError):
         response.close()
-
-
-def head(first: bytes, fields: list[tuple[bytes, bytes]]) -> bytes:
-    """First line and headers up to the blank line; no line end can hide within them."""
-    lines = [first, *(b"%s: %s" % field for field in fields)]
-    return b"\r\n".join(_one_line(line) for line in lines) + b"\r\n\r\n"
-
-
-def _one_line(line: bytes) -> bytes:
-    return line.replace(b"\r", b" ").replace(b"\n", b" ").replace(b"\0", b" ")

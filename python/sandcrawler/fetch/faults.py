@@ -3,6 +3,7 @@
 import ssl
 
 import aiohttp
+from aiohttp.http_exceptions import HttpProcessingError
 
 from sandcrawler.fetch.connect import ForbiddenAddress
 from sandcrawler.fetch.target import Target
@@ -23,6 +24,12 @@ FAULTS: tuple[tuple[type[BaseException], Status], ...] = (
 # The host is down or has fallen silent; the document's own time limit (a plain TimeoutError) says nothing about it.
 SILENCE = (aiohttp.ServerConnectionError, aiohttp.ClientConnectorError)
 CAUGHT = tuple(kind for kind, _ in FAULTS)
+# What the library says in its own terms, in ours.
+WORDS: tuple[tuple[type[BaseException], str], ...] = (
+    (aiohttp.ServerDisconnectedError, "the connection was closed without an answer"),
+    (aiohttp.ConnectionTimeoutError, "no connection in time"),
+    (aiohttp.ServerTimeoutError, "nothing came for too long"),
+)
 
 
 def status(error: BaseException) -> Status:
@@ -42,6 +49,10 @@ def reason(error: BaseException, target: Target) -> str:
 
 
 def text(error: BaseException) -> str:
-    """An exception in one line."""
-    words = getattr(error, "message", "") or error  # aiohttp's own, of several lines
-    return " ".join(f"{type(error).__name__}: {words}".split())[:800]
+    """An exception in one line, without the names that it has in the library."""
+    said = next((words for kind, words in WORDS if isinstance(error, kind)), "")
+    if isinstance(error, aiohttp.ClientPayloadError):
+        said = getattr(error.__cause__, "message", "") or str(error)
+    if isinstance(error, aiohttp.ClientResponseError):
+        said = f"no HTTP: {error.message}" if isinstance(error.__cause__, HttpProcessingError) else str(error)
+    return " ".join((said or f"{type(error).__name__}: {error}").split())[:800]

@@ -13,7 +13,8 @@ from sandcrawler.fetch import blocklist
 from sandcrawler.fetch.base import Refused
 from sandcrawler.fetch.hops import failure
 from sandcrawler.fetch.pacing import Clock
-from sandcrawler.fetch.robots import SLOW_BYTES, Robots, Rules
+from sandcrawler.fetch.robots import Robots
+from sandcrawler.fetch.robotstxt import SLOW_BYTES, Rules
 from sandcrawler.fetch.target import Target
 from sandcrawler.fetch.watch import Watch
 from sandcrawler.model import Capture

@@ -50,7 +50,10 @@ async def follow(
 
 def _next(answer: Capture, more_ports: Container[int]) -> Target:
     """Where a redirect leads. Refused: bad-redirect, bad-url, blocked-address."""
-    value = location(answer.header("location") or "").strip()
+    values = {value.strip(): None for name, value in answer.headers if name.lower() == "location"}
+    value = location(next(iter(values), ""))
+    if len(values) > 1:
+        raise Refused(Status.BAD_REDIRECT, f"HTTP {answer.status_code} with {len(values)} different Locations")
     if not value:
         raise Refused(Status.BAD_REDIRECT, f"HTTP {answer.status_code} without a Location")
     try:

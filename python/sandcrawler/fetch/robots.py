@@ -1,4 +1,4 @@
-"""robots.txt (RFC 9309): what a site lets this crawler ask for, and how slowly.
+"""Every site's robots.txt (RFC 9309), looked up once a day; what is in it is read by `robotstxt`.
 
 One look-up for each request; a site (scheme, host, port) is asked once a day, however many documents want it at the
 same moment. What came back decides:
@@ -9,43 +9,31 @@ same moment. What came back decides:
     429                        the host is throttling: host-backoff, like everywhere
     5xx, a broken body         nothing is allowed for some minutes
     no answer at all           the document would meet the same: it gets that status (dns-error, blocked-address, …)
-
-Only the lines of our own group, or else of `*`, are given to Protego: agents are compared as the RFC says (the whole
-product token), and files made to be slow (10,000 agents × 10,000 rules) are not.
 """
 
 import asyncio
-import re
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import structlog
-from protego import Protego
 
 from sandcrawler.config import Config
 from sandcrawler.fetch.metrics import ROBOTS
 from sandcrawler.fetch.pacing import Clock
+from sandcrawler.fetch.robotstxt import SLOW_BYTES, Rules, product_token
 from sandcrawler.fetch.target import Target
 from sandcrawler.model import Capture
 from sandcrawler.status import Status
 
 REDIRECTS = 5
-PARSED_BYTES = 500 << 10  # the least that RFC 9309 asks for
 READ_BYTES = 1 << 20  # what is received is cut in pieces of up to some 100 KB
 ASK_SECONDS = 60.0  # the whole look-up, pacing and redirects included
 KEPT_SECONDS = 24 * 3600.0
 KEPT_TROUBLE_SECONDS = 300.0
 KEPT_SITES = 10_000
 KEPT_BYTES = 4 << 20  # of rules as text, which is some 30 times as much in memory
-SLOW_BYTES = 1 << 15  # so much is parsed, and matched, in a thread: 25,000 rules with stars take 0.3 s for a URL
 
-_TOKEN = re.compile(r"[A-Za-z_-]+")
-_COMPATIBLE = re.compile(r"compatible;\s*([A-Za-z_-]+)")
-_AGENT = re.compile(r"\s*user[- ]?agent(?:\s*:|\s)\s*(.*)", re.IGNORECASE)
-_NO_RULE = re.compile(r"\s*(?:site-?maps?|host)(?:\s*:|\s)", re.IGNORECASE)
-ANYBODY = "*"
 # A redirect that cannot be followed: the site has no robots.txt to show (RFC 9309, 2.3.1.2).
 NOWHERE = frozenset(
     {
@@ -61,33 +49,6 @@ NOWHERE = frozenset(
 TROUBLE = frozenset({Status.TRUNCATED_BODY, Status.BAD_GZIP_ENCODING, Status.TIMEOUT, Status.HOST_BACKOFF})
 
 log = structlog.get_logger()
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """What one site says to us. `expires` on the monotonic clock; `delay`: seconds between requests, 0 for no wish.
-
-    `parser` is None where there are no rules; `denial` says why nothing at all may be asked, until `retry_at`.
-    """
-
-    expires: float
-    source: str
-    parser: Protego | None = None
-    group: str = ANYBODY
-    delay: float = 0.0
-    size: int = 0
-    denial: str | None = None
-    retry_at: datetime | None = None
-
-    def __str__(self) -> str:
-        delay = f", a request every {self.delay:g} s" if self.delay else ""
-        return f"{self.source}: {f'rules for {self.group!r}' if self.parser else 'no rules'}{delay}"
-
-    def objection(self, url: str) -> str | None:
-        """Why this URL must not be asked for; None where it may."""
-        if self.denial or self.parser is None or self.parser.can_fetch(url, self.group):
-            return self.denial
-        return f"{self.source} does not allow this URL (group {self.group!r})"
 
 
 Ask = Callable[[Target, int], Awaitable[Capture]]
@@ -159,13 +120,7 @@ class Robots:
         return self._parsed(source, body or b"")
 
     def _parsed(self, source: str, body: bytes) -> Rules:
-        text, group = select(readable(body), self._agent)
-        expires = self._clock() + KEPT_SECONDS
-        if not text:
-            return Rules(expires, source)
-        parser = Protego.parse(text)
-        delay = min(float(parser.crawl_delay(group) or 0), self._longest_delay)
-        return Rules(expires, source, parser, group, delay, len(text))
+        return Rules.of(source, body, self._agent, self._longest_delay, self._clock() + KEPT_SECONDS)
 
     def _keep(self, site: str, rules: Rules) -> Rules:
         old = self._sites.pop(site, None)
@@ -189,41 +144,3 @@ def silent(capture: Capture) -> bool:
 def _site(target: Target) -> str:
     """Scheme, host and port of a target: its URL is in the browsers' spelling, so the path's slash is there."""
     return target.url[: target.url.index("/", len("https://"))]
-
-
-def product_token(user_agent: str) -> str:
-    """The name by which sites address us: the first word of the User-Agent, or the one after `compatible;`."""
-    found = _COMPATIBLE.search(user_agent)
-    if found:
-        return found[1].lower()
-    first = _TOKEN.match(user_agent)
-    return first[0].lower() if first else "sandcrawler"
-
-
-def readable(body: bytes) -> str:
-    """The text of a robots.txt, cut to whole lines."""
-    if len(body) > PARSED_BYTES:
-        body = body[:PARSED_BYTES].rpartition(b"\n")[0]
-    return body.decode("utf-8-sig", "replace")
-
-
-def select(text: str, agent: str) -> tuple[str, str]:
-    """The lines of the groups that speak to `agent`, or else of those for anybody; and which of the two it is."""
-    chosen: dict[str, list[str]] = {agent: [], ANYBODY: []}
-    named: set[str] = set()
-    naming = False
-    current: set[str] = set()
-    for line in (line.partition("#")[0] for line in text.splitlines()):
-        found = _AGENT.match(line)
-        if found:
-            current = current if naming else set()
-            naming = True
-            token = _TOKEN.match(found[1])
-            current |= {token[0].lower() if token else found[1].strip()} & chosen.keys()
-            named |= current
-        elif line.strip() and not _NO_RULE.match(line):
-            naming = False
-            for name in current:
-                chosen[name].append(line)
-    group = agent if agent in named else ANYBODY
-    return "\n".join([f"User-agent: {group}", *chosen[group]]) if chosen[group] else "", group

@@ -19,6 +19,8 @@ from weakref import WeakKeyDictionary
 
 import aiohttp
 import stamina
+import structlog
+from stamina.instrumentation import RetryDetails, set_on_retry_hooks
 from yarl import URL
 
 from sandcrawler.config import Config
@@ -41,6 +43,9 @@ ORIGINAL = "x-archive-orig-"
 MARKS = ("memento-datetime", "x-archive-src")
 # Codings that are recognised by their first bytes: an archive may have undone what the original header says.
 CERTAIN = frozenset({"gzip", "x-gzip", "zstd"})
+
+
+log = structlog.get_logger()
 
 
 class Unanswered(Exception):
@@ -108,6 +113,7 @@ class Service:
         self._http: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> Self:
+        set_on_retry_hooks([_told])
         self._hosts = shared_hosts(self._config)
         self._resolver = SystemResolver()
         self._connector = connector(self._config, self._resolver)
@@ -185,6 +191,10 @@ class _Wire:
 
     def end(self, truncated: str | None = None) -> None:
         """Nothing is left to do."""
+
+
+def _told(details: RetryDetails) -> None:
+    log.info("the archive is asked again", reason=str(details.caused_by), seconds=round(details.wait_for, 1))
 
 
 async def _read(response: aiohttp.ClientResponse, head: Answer, intake: Intake) -> Answer:

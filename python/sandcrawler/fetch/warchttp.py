@@ -3,21 +3,18 @@
 Files come from anywhere: a head has a limit, and a body that ends before its last chunk is not whole.
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
+from sandcrawler.fetch import heads
 from sandcrawler.fetch.base import Refused
+from sandcrawler.fetch.chunks import SIZE, SIZE_LINE_BYTES
 from sandcrawler.status import Status
 
 HEAD_BYTES = 1 << 18
 PIECE = 1 << 16
-# Some writers spell the version of what came over HTTP/2 as `HTTP/2`.
-STATUS_LINE = re.compile(rb"HTTP/\d(?:\.\d)? +(\d{3})")
 EARLY = frozenset({100, 102, 103})
-CHUNK = re.compile(rb"([0-9A-Fa-f]{1,16})[ \t]*(?:;[^\r\n]*)?\r\n")
-CHUNK_LINE = 1 << 12
 
 Fields = tuple[tuple[str, str], ...]
 
@@ -51,21 +48,18 @@ class HttpHead:
 
 def read_head(stream: Stream) -> HttpHead:
     """An HTTP response's head, the stream left at the body. Damaged: it is none."""
-    first = stream.readline(HEAD_BYTES)
-    found = STATUS_LINE.match(first)
-    if not found:
-        raise Damaged(f"no HTTP response: {first[:40]!r}")
-    size, fields = len(first), list[tuple[bytes, bytes]]()
-    while (line := stream.readline(HEAD_BYTES)).strip(b"\r\n"):
-        size += len(line)
+    lines = [stream.readline(HEAD_BYTES)]
+    size = len(lines[0])
+    while lines[-1].strip(b"\r\n"):
+        lines.append(stream.readline(HEAD_BYTES))
+        size += len(lines[-1])
         if size > HEAD_BYTES:
             raise Damaged(f"an HTTP head of more than {HEAD_BYTES} bytes")
-        if line[:1] in (b" ", b"\t") and fields:
-            fields[-1] = (fields[-1][0], fields[-1][1] + b" " + line.strip())
-        else:
-            name, _, value = line.partition(b":")
-            fields.append((name.strip(), value.strip()))
-    return HttpHead(int(found[1]), tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in fields))
+    try:
+        head = heads.read_head(b"".join(lines))
+    except heads.NotHttp as error:
+        raise Damaged(str(error)) from error
+    return HttpHead(head.code, tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in head.fields))
 
 
 def pieces(stream: Stream) -> Iterator[bytes]:
@@ -79,8 +73,8 @@ def unchunked(stream: Stream) -> Iterator[bytes]:
 
     Refused: it ends before its last chunk. (warcio's reader would hold a whole chunk, and take the cut for the end.)
     """
-    line = stream.readline(CHUNK_LINE)
-    found = CHUNK.fullmatch(line)
+    line = stream.readline(SIZE_LINE_BYTES)
+    found = SIZE.fullmatch(line)
     if not found:
         yield from filter(None, (line,))
         yield from pieces(stream)
@@ -89,6 +83,6 @@ def unchunked(stream: Stream) -> Iterator[bytes]:
             left -= len(piece)
             yield piece
         end = stream.readline(2)
-        found = CHUNK.fullmatch(stream.readline(CHUNK_LINE))
-        if left or end != b"\r\n" or not found:
+        found = SIZE.fullmatch(stream.readline(SIZE_LINE_BYTES))
+        if left or end not in (b"\r\n", b"\n") or not found:
             raise Refused(Status.TRUNCATED_BODY, "the recorded chunks end early")

@@ -12,6 +12,7 @@ from email.utils import parsedate_to_datetime
 from urllib.parse import urlsplit
 
 from sandcrawler.fetch.hops import REDIRECTS
+from sandcrawler.fetch.judgement import SUCCESSFUL
 from sandcrawler.fetch.service import ORIGINAL, Answer
 from sandcrawler.fetch.waybackindex import Row
 
@@ -23,6 +24,11 @@ HANDED_ON = frozenset(
 
 def objection(answer: Answer, row: Row) -> str | None:
     """Why an answer is not the capture that the index names, if so."""
+    if not answer.archived and answer.code in SUCCESSFUL:
+        return (
+            "no Memento-Datetime: that is a page of the archive's own, and no capture "
+            f"(does SANDCRAWLER_FETCH_WAYBACK_REPLAY name a replay?) {words(answer.body)}"
+        )
     if not answer.archived:
         return f"HTTP {answer.code} from the archive itself {words(answer.body)}"
     moment = answer.header("memento-datetime")

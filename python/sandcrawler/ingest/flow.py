@@ -57,6 +57,8 @@ class Flow:
     extract: Extract
     config: Config
     archive: Archive = NO_ARCHIVE
+    tell: Callable[[str], object] = str
+    """Is told what comes next, for people who wait."""
 
     async def ingest(
         self, request: IngestRequest, verbatim: dict[str, Any], known: IngestWebResult | None = None
@@ -113,6 +115,7 @@ class Flow:
 
     async def _document(self, kind: Kind, session: Session, url: str, deadline: float, trail: Trail) -> Findings:
         """Fetch one document and read it."""
+        self.tell(f"asking for {url}")
         capture = await get(session, condition(trail.known), url, deadline)
         trail.add(capture)
         if unchanged(capture):
@@ -140,6 +143,7 @@ class Flow:
         async def linked(sheet: Page) -> Sequence[WantedResource]:
             return (await self.extract("css", sheet)).wanted
 
+        self.tell(f"asking for its parts, {len(extracted.wanted)} of them")
         bounds = Bounds(self.config.ingest_resources_parallel, limit)
         got, missing = await capture_resources(session, extracted.wanted, deadline, bounds, linked)
         return Findings(found.status, found.error_message, found.file_meta, extracted, got, missing)

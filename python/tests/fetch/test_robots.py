@@ -11,7 +11,8 @@ import structlog
 
 from sandcrawler.fetch import robots
 from sandcrawler.fetch.live import Fetcher
-from sandcrawler.fetch.robots import Robots, product_token, readable, select
+from sandcrawler.fetch.robots import Robots
+from sandcrawler.fetch.robotstxt import product_token, readable, select
 from sandcrawler.fetch.target import Target
 from sandcrawler.model import Capture
 from sandcrawler.status import Status
@@ -198,7 +199,7 @@ def test_documents_of_one_host_ask_once() -> None:
 
                 async def one(url: str) -> Capture:
                     async with fetcher.session() as session:
-                        return await session.get(url, time.monotonic() + 10)
+                        return await session.get(url, time.monotonic() + 60)
 
                 captures = await asyncio.gather(*map(one, urls))
             assert {capture.status for capture in captures} == {Status.SUCCESS}
@@ -218,7 +219,7 @@ def test_a_document_without_time_does_not_take_the_answer_from_the_others() -> N
         async with Web({ROBOTS: slow, OPEN: HTML}) as web, Fetcher(web.config(fetch_robots=True)) as fetcher:
             async with fetcher.session() as first, fetcher.session() as second:
                 now = time.monotonic()
-                got = await asyncio.gather(first.get(OPEN, now + 0.1), second.get(OPEN, now + 10))
+                got = await asyncio.gather(first.get(OPEN, now + 0.1), second.get(OPEN, now + 60))
             assert [capture.status for capture in got] == [Status.TIMEOUT, Status.SUCCESS]
             assert asked(web) == [ROBOTS, OPEN]
 
@@ -227,26 +228,28 @@ def test_a_document_without_time_does_not_take_the_answer_from_the_others() -> N
 
 def test_crawl_delay_is_kept_up_to_a_limit() -> None:
     async def work(limit: float) -> list[float]:
-        rules = reply(b"User-agent: *\nCrawl-delay: 0.4\n")
+        rules, begun = reply(b"User-agent: *\nCrawl-delay: 1\n"), time.monotonic()
         async with Web({ROBOTS: rules, OPEN: HTML, SHUT: HTML}) as web:
             config = web.config(fetch_robots=True, fetch_crawl_delay=limit)
             async with Fetcher(config) as fetcher, fetcher.session() as session:
                 await asyncio.gather(*(session.get(url) for url in (OPEN, SHUT, OPEN)))
-        moments = [request.at for request in web.requests[1:]]
-        return [later - earlier for earlier, later in pairwise(moments)]
+        return [request.at - begun for request in web.requests[1:]]
 
-    assert all(gap > 0.3 for gap in run(work(30)))
-    assert sum(run(work(0.05))) < 0.3
+    # None comes before its turn; how late it comes is a matter of the machine.
+    assert all(moment > turn * 0.99 for turn, moment in enumerate(run(work(30))))
+    first, _, last = run(work(0.05))
+    assert last - first < 1.9
 
 
 def test_robots_txt_is_asked_for_politely() -> None:
     async def work() -> None:
         async with Web({ROBOTS: RULES, OPEN: HTML}) as web:
             config = web.config(fetch_robots=True, fetch_host_gap=0.3, fetch_user_agent="harvest/1 (+http://x.org/)")
+            begun = time.monotonic()
             async with Fetcher(config) as fetcher, fetcher.session() as session:
                 assert (await session.get(OPEN)).status is Status.SUCCESS
         first, second = web.requests
-        assert second.at - first.at > 0.2
+        assert second.at - begun > 0.29
         assert first.headers["user-agent"] == "harvest/1 (+http://x.org/)"
 
     run(work())
@@ -337,10 +340,10 @@ def test_files_made_to_be_slow_are_not() -> None:
     stars = b"User-agent: *\nDisallow: /" + b"*a" * 100_000 + b"\n"
     many = b"User-agent: *\n" + b"".join(b"Disallow: /*%d*a$\n" % n for n in range(25_000))
     for body in (agents + b"Disallow: /y\n" * 15_000, stars, many):
-        start = time.process_time()
+        start = time.thread_time()
         rules = Robots._parsed(_robots([], Clock())[0], ROBOTS, body)
         rules.objection(f"{SITE}/{'a' * 8000}")
-        assert time.process_time() - start < 2
+        assert time.thread_time() - start < 6
 
 
 @pytest.mark.parametrize(
