@@ -7,6 +7,7 @@ SANDCRAWLER_TEST_STACK=DIR uses the stack that runs in DIR (`sandcrawler up --di
 """
 
 import os
+import signal
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import boto3
 import psycopg
 import pytest
+from hypothesis import HealthCheck, settings
 from psycopg import sql
 
 from sandcrawler.config import Config
@@ -25,6 +27,16 @@ if TYPE_CHECKING:
     from sandcrawler.stack import Addresses
 
 NAMED = "SANDCRAWLER_TEST_STACK"
+# The speed of the machine decides nothing, and a commit always tries the same examples; others are tried with
+# `--hypothesis-profile=explore`.
+settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
+settings.register_profile("repeat", settings.get_profile("explore"), derandomize=True, database=None)
+settings.load_profile("repeat")
+
+# A run in the background of a shell ignores Ctrl-C, and so would the programs that it starts and interrupts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 REAL = {"stack", "stack_config", "fresh_database", "fresh_bucket", "s3"}
 
 

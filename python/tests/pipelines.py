@@ -44,10 +44,10 @@ def forget_topics(config: Config) -> None:
     """Delete this environment's topics, and wait until they are gone."""
     admin = AdminClient({"bootstrap.servers": config.kafka_brokers})
     named = {topic.named(config.env) for topic in Topic}
-    there = named & set(admin.list_topics(timeout=10).topics)
+    there = named & set(admin.list_topics(timeout=30).topics)
     for done in admin.delete_topics(sorted(there)).values() if there else ():
         done.result()
-    while named & set(admin.list_topics(timeout=10).topics):
+    while named & set(admin.list_topics(timeout=30).topics):
         time.sleep(0.1)
 
 
@@ -74,7 +74,7 @@ def timeless(value: Any) -> str:
     return TIMESTAMP.sub("T", repr(value))
 
 
-def settled(config: Config, seconds: float = 30.0) -> Snapshot:
+def settled(config: Config, seconds: float = 120.0) -> Snapshot:
     """The end state, once every has_teixml row has its object."""
     patience = time.monotonic() + seconds
     while True:

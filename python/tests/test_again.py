@@ -36,7 +36,7 @@ def received(config: Config, topic: Topic, count: int) -> list[bytes | None]:
     """The topic's values from its beginning, once it has so many."""
     consumer = open_consumer(config, f"test-{topic}", [topic.named(config.env)])
     values: list[bytes | None] = []
-    patience = time.monotonic() + 30
+    patience = time.monotonic() + 120
     while len(values) < count and time.monotonic() < patience:
         values += [record.value for record in consumer.poll(100, 0.2)]
     consumer.close()

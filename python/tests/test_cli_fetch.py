@@ -102,7 +102,7 @@ SERVE = """
 import sys, time
 from sandcrawler import workers
 from sandcrawler.cli import main
-workers.run = lambda name, config: time.sleep(60)
+workers.run = lambda name, config: time.sleep(600)
 sys.argv = ["sandcrawler", "run", "ingest", "--metrics-port", sys.argv[1]]
 main()
 """
@@ -124,7 +124,7 @@ def test_metrics_are_served_on_a_port() -> None:
 
 
 def _read(url: str) -> str:
-    end = time.monotonic() + 30
+    end = time.monotonic() + 120
     while True:
         try:
             with urllib.request.urlopen(url, timeout=5) as response:

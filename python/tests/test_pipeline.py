@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import psycopg
-import pytest
 from psycopg.rows import dict_row
 
 from sandcrawler.config import Config
@@ -18,7 +17,7 @@ from tests.pipelines import empty, pipeline, readme_queries, settled
 
 MakeConfig = Callable[..., Config]
 COPIES = 10
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 
 def test_the_example_site_comes_out_as_its_table_says(stack_config: MakeConfig, tmp_path: Path) -> None:
@@ -48,7 +47,6 @@ def test_the_example_site_comes_out_as_its_table_says(stack_config: MakeConfig, 
     assert suffixes == {".tei.xml", ".jats.xml", ".txt"}
 
 
-@pytest.mark.timeout(280)
 def test_killed_workers_lose_nothing_and_change_nothing(stack_config: MakeConfig, tmp_path: Path) -> None:
     """One worker of each kind is killed at a random moment and started again; the end state is that of a quiet run."""
     seed = random.randrange(1 << 32)

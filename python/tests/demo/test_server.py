@@ -46,7 +46,7 @@ def test_every_url_answers_as_the_table_says() -> None:
 
 
 def test_a_slow_page_takes_its_time_and_holds_up_nobody() -> None:
-    slow = Answer(url="http://slow.example.org/", body=b"abc" * 100, delay=0.3, drip=0.6)
+    slow = Answer(url="http://slow.example.org/", body=b"abc" * 100, delay=1.0, drip=1.0)
     quick = Answer(url="http://quick.example.org/", body=b"abc")
 
     async def timed(web: Web, url: str) -> tuple[float, bytes]:
@@ -58,8 +58,8 @@ def test_a_slow_page_takes_its_time_and_holds_up_nobody() -> None:
         async with serve([slow, quick]) as web:
             (slow_seconds, body), (quick_seconds, _) = await asyncio.gather(timed(web, slow.url), timed(web, quick.url))
         assert body == slow.body
-        assert slow_seconds >= 0.8  # 0.9, and timers that wake up a little early
-        assert quick_seconds < 0.3
+        assert slow_seconds >= 1.8  # 2, and timers that wake up a little early
+        assert quick_seconds < 1.8, "it did not wait for the slow one"
 
     asyncio.run(check())
 
@@ -69,7 +69,7 @@ def test_a_dripped_body_arrives_in_pieces() -> None:
     with running([slow]) as web, socket.create_connection((LOOPBACK, web.port)) as client:
         client.sendall(b"GET / HTTP/1.1\r\nHost: slow.example.org\r\nConnection: close\r\n\r\n")
         pieces = iter(lambda: client.recv(65536), b"")
-        assert sum(1 for _ in pieces) > 10
+        assert sum(1 for _ in pieces) > 3  # a reader that is slow gets several of them together
 
 
 @pytest.mark.parametrize("document", [d for d in documents() if len(d.answers) > 1 and d.answers[0].location])
@@ -137,7 +137,7 @@ def test_the_thread_serves_and_ends_and_logs() -> None:
             assert response.read() == b"x"
     assert [(access.url, access.status) for access in seen] == [("http://a.example.org/x?y=%2F&z", 200)]
     with pytest.raises(ConnectionRefusedError):
-        socket.create_connection((LOOPBACK, web.port), timeout=1)
+        socket.create_connection((LOOPBACK, web.port), timeout=30)
 
 
 def test_ending_does_not_wait_for_a_slow_page() -> None:
@@ -148,7 +148,7 @@ def test_ending_does_not_wait_for_a_slow_page() -> None:
         client.sendall(b"GET / HTTP/1.1\r\nHost: a.example.org\r\n\r\n")
         time.sleep(0.2)
     client.close()
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 30
 
 
 def test_a_taken_port_is_said_in_the_callers_thread() -> None:

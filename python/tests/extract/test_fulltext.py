@@ -137,9 +137,9 @@ def test_old_table_layouts(words: int) -> None:
 def test_deep_nesting_is_whole_or_an_honest_failure(depth: int) -> None:
     deep = f"{'<div>' * depth}<p>DEEPMARKER in the deep.</p>{'</div>' * depth}"
     markup = f"<html><body>{HEADLINE}{prose(60)}{deep}<p>AFTERMARKER at last.</p></body></html>"
-    start = time.process_time()
+    start = time.thread_time()
     answer, text = made(markup.encode())
-    assert time.process_time() - start < 20
+    assert time.thread_time() - start < 20
     if answer.status is Status.SUCCESS:
         assert "DEEPMARKER" in text
         assert "AFTERMARKER" in text

@@ -108,9 +108,9 @@ def test_any_bytes(body: bytes, url: str, content_type: str | None) -> None:
 @given(MARKUP, URLS, TYPES)
 @settings(max_examples=200, deadline=None)
 def test_any_markup(body: bytes, url: str, content_type: str | None) -> None:
-    start = time.process_time()
+    start = time.thread_time()
     sound(extract_html(Page(body, url, content_type)))
-    assert time.process_time() - start < 10
+    assert time.thread_time() - start < 10
 
 
 @given(st.integers(0, len(FULL)), st.lists(st.tuples(st.integers(0, len(FULL) - 1), st.integers(0, 255)), max_size=20))

@@ -53,9 +53,9 @@ BOMBS = {
 
 @pytest.mark.parametrize("name", BOMBS)
 def test_bombs_are_refused(name: str) -> None:
-    before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.monotonic()
+    before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.thread_time()
     got = extracted(BOMBS[name])
-    assert time.monotonic() - start < 2
+    assert time.thread_time() - start < 6
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 * 1024  # kilobytes
     assert got.status is Status.XML_PARSE_ERROR
     assert got.body is None

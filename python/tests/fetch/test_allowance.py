@@ -11,23 +11,23 @@ from sandcrawler.fetch.allowance import allowed, uncounted, waited
 def test_time_that_counts_is_limited() -> None:
     async def work() -> None:
         async with allowed(0.05):
-            await asyncio.sleep(5)
+            await asyncio.sleep(60)
 
     start = time.monotonic()
     with pytest.raises(TimeoutError):
         asyncio.run(work())
-    assert time.monotonic() - start < 2
+    assert time.monotonic() - start < 30
 
 
 def test_waiting_puts_off_every_limit_that_it_is_in() -> None:
     async def work() -> float:
-        async with allowed(0.3), allowed(0.2):
+        async with allowed(1.8), allowed(1.5):
             with uncounted():
-                await asyncio.sleep(0.5)
+                await asyncio.sleep(2)
             await asyncio.sleep(0.05)
             return waited()
 
-    assert 0.45 < asyncio.run(work()) < 2
+    assert asyncio.run(work()) > 1.9
 
 
 def test_after_waiting_the_rest_of_the_time_counts() -> None:
@@ -35,28 +35,28 @@ def test_after_waiting_the_rest_of_the_time_counts() -> None:
         async with allowed(0.2):
             with uncounted():
                 await asyncio.sleep(0.3)
-            await asyncio.sleep(5)
+            await asyncio.sleep(60)
 
     start = time.monotonic()
     with pytest.raises(TimeoutError):
         asyncio.run(work())
-    assert 0.4 < time.monotonic() - start < 3
+    assert 0.4 < time.monotonic() - start < 30
 
 
 def test_tasks_that_wait_at_the_same_time_put_off_once() -> None:
     async def wait() -> None:
         with uncounted():
-            await asyncio.sleep(0.3)
+            await asyncio.sleep(1)
 
     async def work() -> float:
-        async with allowed(5), asyncio.TaskGroup() as group:
+        async with allowed(60), asyncio.TaskGroup() as group:
             for _ in range(5):
                 group.create_task(wait())
-        async with allowed(5):
+        async with allowed(60):
             await asyncio.gather(*(wait() for _ in range(5)))
             return waited()
 
-    assert 0.25 < asyncio.run(work()) < 0.6
+    assert 0.95 < asyncio.run(work()) < 4, "five times would be five"
 
 
 def test_no_limit_and_no_waiting() -> None:

@@ -61,7 +61,7 @@ def test_who_is_cancelled_takes_nothing_and_holds_up_nobody(served: bool) -> Non
         await asyncio.gather(cancelled, return_exceptions=True)
         if not served:
             budget.give(10)
-        assert await asyncio.wait_for(after, 1) == 3
+        assert await asyncio.wait_for(after, 30) == 3
         assert budget.free == 7
 
     run(work())
@@ -104,7 +104,7 @@ def test_back_ends_share_the_budget(backend: str, tmp_path: Path) -> None:
             async def one(url: str) -> Status:
                 nonlocal most
                 async with fetcher.session() as session:
-                    capture = await session.get(url, time.monotonic() + 10)
+                    capture = await session.get(url, time.monotonic() + 60)
                     most = max(most, budget.size - budget.free)
                     assert capture.body is not None
                     await asyncio.sleep(0.05)
@@ -116,7 +116,7 @@ def test_back_ends_share_the_budget(backend: str, tmp_path: Path) -> None:
                 name = f"warc:{written(tmp_path / 'a.warc.gz', *(('response', u, html, LARGE, {}) for u in urls))}"
             async with open_fetcher(config, name) as fetcher:
                 budget = shared(config)
-                async with asyncio.timeout(20):
+                async with asyncio.timeout(120):
                     assert await asyncio.gather(*map(one, urls)) == [Status.SUCCESS] * 4
                 assert most == len(LARGE)
                 assert budget.free == budget.size
@@ -138,9 +138,9 @@ def test_large_documents_wait_for_each_other_and_that_is_not_their_time(coding: 
 
                 async def one(url: str) -> Status:
                     async with fetcher.session() as session:
-                        capture = await session.get(url, time.monotonic() + 1)
+                        capture = await session.get(url, time.monotonic() + 3)
                         at_once.append(budget.free)
-                        await asyncio.sleep(0.6)
+                        await asyncio.sleep(1.2)
                         return capture.status
 
                 assert await asyncio.gather(*map(one, pages)) == [Status.SUCCESS] * 4

@@ -20,7 +20,7 @@ SITE = "http://journal.example.org"
 HTML = b"<html></html>"
 
 
-async def _all(web: Web, urls: list[str], seconds: float = 20, **more: Any) -> list[Capture]:
+async def _all(web: Web, urls: list[str], seconds: float = 60, **more: Any) -> list[Capture]:
     async with Fetcher(web.config(**more)) as fetcher:
 
         async def one(url: str) -> Capture:
@@ -34,10 +34,12 @@ def test_a_server_sees_the_gap() -> None:
     async def work() -> None:
         urls = [f"{SITE}/{n}" for n in range(8)]
         async with Web({url: reply(HTML) for url in urls}) as web:
+            begun = time.monotonic()
             captures = await _all(web, urls, fetch_host_gap=0.2)
         assert {capture.status for capture in captures} == {Status.SUCCESS}
-        arrivals = sorted(request.at for request in web.requests)
-        assert all(later - earlier > 0.12 for earlier, later in pairwise(arrivals))  # connecting takes its time
+        # One may come late, when connecting took its time, and the next close behind it; none comes before its turn.
+        for turn, arrival in enumerate(sorted(request.at for request in web.requests)):
+            assert arrival - begun > turn * 0.2 - 0.01
 
     run(work())
 
@@ -51,7 +53,7 @@ def test_so_many_at_a_time_and_other_hosts_go_on(parallel: int) -> None:
         nonlocal running
         running += 1
         at_once.append(running)
-        await asyncio.sleep(0.1)
+        await asyncio.sleep(0.2)
         running -= 1
         writer.write(reply(HTML))
 
@@ -216,9 +218,9 @@ def test_one_document_after_another_is_finished() -> None:
             writer.write(reply(HTML))
 
         async with Web({url: page for urls in names for url in urls}) as web:
-            config = web.config(fetch_host_parallel=1, fetch_host_gap=0.02)
+            config = web.config(fetch_host_parallel=1, fetch_host_gap=0.05)
             async with Fetcher(config) as fetcher:
-                deadline = time.monotonic() + 1.1
+                deadline = time.monotonic() + 2.8
 
                 async def document(urls: list[str]) -> list[Status]:
                     async with fetcher.session() as session:
@@ -252,7 +254,7 @@ def test_a_place_is_not_lost_when_its_taker_is_cancelled() -> None:
         assert [task.done() for task in tasks] == [True, True, False]
         tasks[2].cancel()
         slots.release()
-        await asyncio.wait_for(slots.acquire(), 1)
+        await asyncio.wait_for(slots.acquire(), 30)
 
     run(work())
 

@@ -109,9 +109,9 @@ def test_h46_a_dripping_body_ends_at_the_deadline() -> None:
             await asyncio.sleep(0.05)
 
     start = time.monotonic()
-    capture, _ = get({A: drip}, A, seconds=0.6)
+    capture, _ = get({A: drip}, A, seconds=1.5)
     assert (capture.status, capture.body) == (Status.TIMEOUT, None)
-    assert time.monotonic() - start < 3
+    assert time.monotonic() - start < 30
 
 
 def test_h46_so_does_a_dripping_head() -> None:
@@ -121,30 +121,30 @@ def test_h46_so_does_a_dripping_head() -> None:
             await writer.drain()
             await asyncio.sleep(0.05)
 
-    assert get({A: drip}, A, seconds=0.6)[0].status is Status.TIMEOUT
+    assert get({A: drip}, A, seconds=1.5)[0].status is Status.TIMEOUT
 
 
 def test_silence_ends_at_the_read_limit() -> None:
     async def silent(_: Any, writer: asyncio.StreamWriter) -> None:
-        await asyncio.sleep(5)
+        await asyncio.sleep(60)
 
     start = time.monotonic()
-    capture, _ = get({A: silent}, A, seconds=20, fetch_read_seconds=0.3)
+    capture, _ = get({A: silent}, A, seconds=60, fetch_read_seconds=1.5)
     assert capture.status is Status.TIMEOUT
-    assert time.monotonic() - start < 3
+    assert time.monotonic() - start < 30
 
     async def stops(_: Any, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc")
-        await asyncio.sleep(5)
+        await asyncio.sleep(60)
 
-    capture, _ = get({A: stops}, A, seconds=20, fetch_read_seconds=0.3)
+    capture, _ = get({A: stops}, A, seconds=60, fetch_read_seconds=1.5)
     assert (capture.status, capture.status_code) == (Status.TIMEOUT, 200)
 
 
 def test_a_tls_handshake_that_never_comes() -> None:
     async def work() -> None:
         async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await asyncio.sleep(5)
+            await asyncio.sleep(60)
 
         server = await asyncio.start_server(handle, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
@@ -156,7 +156,7 @@ def test_a_tls_handshake_that_never_comes() -> None:
 
     start = time.monotonic()
     run(work())
-    assert time.monotonic() - start < 4
+    assert time.monotonic() - start < 30
 
 
 def test_a_deadline_that_has_passed() -> None:
@@ -284,7 +284,7 @@ def test_raw_header_bytes_are_kept() -> None:
 
 def test_a_cancelled_caller_is_cancelled() -> None:
     async def slow(_: Any, writer: asyncio.StreamWriter) -> None:
-        await asyncio.sleep(5)
+        await asyncio.sleep(60)
 
     async def work() -> None:
         async with Web({A: slow}) as web:

@@ -186,7 +186,7 @@ def test_the_document_s_time_limit_ends_it() -> None:
 
     start = time.monotonic()
     assert asyncio.run(work()).status is Status.TIMEOUT
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 30
 
 
 def test_an_index_that_lags_for_long_is_a_backoff() -> None:

@@ -197,7 +197,7 @@ def test_a_silent_archive_is_given_up(limit: str, status: Status) -> None:
     with stamina.set_testing(True, attempts=1):
         capture = asyncio.run(work(*((0.5, 60) if limit == "seconds" else (60, 0.5))))
     assert capture.status is status
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 30
 
 
 @given(st.text())

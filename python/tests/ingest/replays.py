@@ -11,7 +11,7 @@ import zlib
 from pathlib import Path
 
 TOOLS = Path(sys.executable).parent
-START_SECONDS = 60
+START_SECONDS = 120
 
 
 class Replay:
@@ -21,7 +21,7 @@ class Replay:
         self.folder = folder
         self.port = _free_port()
         for command in (["init", "web"], ["add", "web", *map(str, warcs)]) if warcs else ():
-            subprocess.run([TOOLS / "wb-manager", *command], cwd=folder, check=True, capture_output=True, timeout=60)
+            subprocess.run([TOOLS / "wb-manager", *command], cwd=folder, check=True, capture_output=True, timeout=120)
         self.process = subprocess.Popen(
             [TOOLS / "pywb", "-p", str(self.port), "-b", "127.0.0.1", "-d", str(folder)],
             stdout=subprocess.DEVNULL,
@@ -45,7 +45,7 @@ class Replay:
         request = urllib.request.Request(f"http://127.0.0.1:{self.port}/web/{moment}id_/{url}")
         opener = urllib.request.build_opener(_Unmoved)
         try:
-            answer = opener.open(request, timeout=20)
+            answer = opener.open(request, timeout=60)
         except urllib.error.HTTPError as error:
             answer = error
         with answer:

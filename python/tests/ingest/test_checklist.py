@@ -89,7 +89,7 @@ MISSING = {
 
 async def _never(_: webs.Request, writer: asyncio.StreamWriter) -> None:
     with suppress(asyncio.CancelledError):
-        await asyncio.sleep(30)
+        await asyncio.sleep(120)
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def answered() -> Answered:
         async with Canary() as canary, Web({}, address="127.0.0.2") as web:
             web.pages = {url: sent.replace(CANARY.encode(), b"%d" % canary.port) for url, sent in everything.items()}
             web.pages[f"{SITE}/slow.png"] = _never
-            config = web.config(fetch_allow_ports=(canary.port,), fetch_read_seconds=1, ingest_hops=HOPS)
+            config = web.config(fetch_allow_ports=(canary.port,), fetch_read_seconds=5, ingest_hops=HOPS)
             start = time.monotonic()
             outcomes = await _ingest(config, asked)
             return Answered(outcomes, canary.heard, time.monotonic() - start)
@@ -192,7 +192,7 @@ def test_x59_odd_pages_have_a_verdict(answered: Answered, name: str) -> None:
 
 
 def test_x59_in_bounded_time(answered: Answered) -> None:
-    assert answered.seconds < 60, "all of them together"
+    assert answered.seconds < 240, "all of them together"
 
 
 def test_every_number_of_the_checklist_has_a_test() -> None:

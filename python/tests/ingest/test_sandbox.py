@@ -3,7 +3,10 @@
 import asyncio
 import os
 import signal
+import subprocess
+import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +65,7 @@ def importable(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def config(**settings: object) -> Config:
-    return Config(**{"extract_processes": 2, "extract_seconds": 10, "extract_bytes": 1024 * MIB, **settings})
+    return Config(**{"extract_processes": 2, "extract_seconds": 20, "extract_bytes": 1024 * MIB, **settings})
 
 
 def test_a_hostile_page_becomes_a_status_and_its_neighbours_do_not_notice() -> None:
@@ -79,7 +82,7 @@ def test_a_hostile_page_becomes_a_status_and_its_neighbours_do_not_notice() -> N
 
 def test_the_pool_goes_on_after_every_child_was_killed() -> None:
     async def run() -> list[Status]:
-        async with Sandbox(config(extract_seconds=1), STEPS) as sandbox:
+        async with Sandbox(config(extract_seconds=4), STEPS) as sandbox:
             await asyncio.gather(*(sandbox.extract("hang", PAGE) for _ in range(4)))
             return [(await sandbox.extract("good", PAGE)).status for _ in range(3)]
 
@@ -92,7 +95,7 @@ def test_a_cancelled_call_frees_its_child() -> None:
             with pytest.raises(TimeoutError):
                 async with asyncio.timeout(1):
                     await sandbox.extract("hang", PAGE)
-            return (await asyncio.wait_for(sandbox.extract("good", PAGE), 20)).status
+            return (await asyncio.wait_for(sandbox.extract("good", PAGE), 60)).status
 
     assert asyncio.run(run()) is Status.SUCCESS
 
@@ -131,10 +134,15 @@ def test_one_page_in_one_child(step: str) -> None:
 
 def test_one_child_is_cheap() -> None:
     extract_once("good", PAGE, config(), STEPS)
-    start = time.perf_counter()
-    for _ in range(5):
-        extract_once("good", PAGE, config(), STEPS)
-    assert (time.perf_counter() - start) / 5 < 0.5
+
+    def seconds(work: Callable[[], object]) -> float:
+        start = time.perf_counter()
+        work()
+        return time.perf_counter() - start
+
+    once = min(seconds(lambda: extract_once("good", PAGE, config(), STEPS)) for _ in range(5))
+    program = [sys.executable, "-c", "import sandcrawler.extract.document"]
+    assert once < seconds(lambda: subprocess.run(program, check=True)), "a fork of what is loaded already"
 
 
 def test_real_extraction_in_the_pool() -> None:
@@ -164,24 +172,24 @@ def test_rules_that_cannot_be_read_are_told_at_the_start(tmp_path: Path) -> None
 
 
 def test_waiting_for_a_child_is_not_the_page_s_own_time() -> None:
-    """Pages that hang hold every child for 3 s; their neighbours have a second each, and keep it."""
+    """Pages that hang hold every child for 8 s; their neighbours have four seconds each, and keep them."""
 
     async def page(sandbox: Sandbox, step: str, seconds: float) -> Extracted:
         async with allowed(seconds):
             return await sandbox.extract(step, PAGE)
 
     async def run() -> list[Extracted]:
-        async with Sandbox(config(extract_processes=1, extract_seconds=1), STEPS) as sandbox:
-            hanging = [page(sandbox, "hang", 30) for _ in range(3)]
-            return await asyncio.gather(*hanging, *(page(sandbox, "good", 1) for _ in range(3)))
+        async with Sandbox(config(extract_processes=1, extract_seconds=4), STEPS) as sandbox:
+            hanging = [page(sandbox, "hang", 120) for _ in range(2)]
+            return await asyncio.gather(*hanging, *(page(sandbox, "good", 4) for _ in range(3)))
 
     statuses = [answer.status for answer in asyncio.run(run())]
-    assert statuses == [Status.EXTRACT_TIMEOUT] * 3 + [Status.SUCCESS] * 3
+    assert statuses == [Status.EXTRACT_TIMEOUT] * 2 + [Status.SUCCESS] * 3
 
 
 def test_no_more_pages_are_copied_to_children_than_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
     async def run() -> int:
-        async with Sandbox(config(extract_processes=2, extract_seconds=1), STEPS) as sandbox:
+        async with Sandbox(config(extract_processes=2, extract_seconds=60), STEPS) as sandbox:
             given = []
             schedule = sandbox._pool.schedule
 
@@ -192,11 +200,21 @@ def test_no_more_pages_are_copied_to_children_than_there_are(monkeypatch: pytest
             monkeypatch.setattr(sandbox._pool, "schedule", count)
             pages = [asyncio.ensure_future(sandbox.extract("hang", PAGE)) for _ in range(5)]
             await asyncio.sleep(0.5)
+            for page in pages:
+                page.cancel()
             first = len(given)
-            await asyncio.gather(*pages)
+            await asyncio.gather(*pages, return_exceptions=True)
             return first
 
     assert asyncio.run(run()) == 2
+
+
+def _until_broken(sandbox: Sandbox) -> None:
+    """Until the pool has noticed that its children are gone."""
+    patience = time.monotonic() + 60
+    while sandbox._pool.active:
+        assert time.monotonic() < patience
+        time.sleep(0.1)
 
 
 def test_children_that_die_by_themselves_are_no_page_s_fault() -> None:
@@ -207,7 +225,7 @@ def test_children_that_die_by_themselves_are_no_page_s_fault() -> None:
             await sandbox.extract("good", PAGE)
             for child in sandbox._pool._pool_manager.worker_manager.workers.values():
                 os.kill(child.pid or 0, signal.SIGKILL)
-            await asyncio.sleep(1)
+            await asyncio.to_thread(_until_broken, sandbox)
             faults = 0
             while True:
                 try:

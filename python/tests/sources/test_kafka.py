@@ -106,7 +106,6 @@ def test_a_harvest_goes_straight_into_kafka(config: Config, pipeline: Pipeline, 
     assert {each.key for each in found} == {b"repository.example.edu"}
 
 
-@pytest.mark.timeout(180)
 def test_the_worker_of_release_updates(config: Config, pipeline: Pipeline) -> None:
     """Releases in, requests out; what is no release is a dead letter; what needs nothing moves the offset only."""
     topic = ForeignTopic.FATCAT_RELEASES.named(config.env)

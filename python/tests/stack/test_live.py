@@ -77,7 +77,6 @@ def kept(addresses: Addresses) -> tuple[int, str, bytes]:
 
 
 @pytest.mark.stack
-@pytest.mark.timeout(300)
 def test_data_survive_down_and_a_crash_beside_another_stack(folder: Path, stack: Addresses) -> None:
     addresses = local.up(directory=folder)
     assert not {addresses.kafka_brokers, addresses.postgres_url, addresses.s3_url} & {

@@ -14,8 +14,8 @@ from sandcrawler.stack import process
 from sandcrawler.stack.base import Command, Stop
 from sandcrawler.stack.process import Running
 
-DEAF = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(60)"
-POLITE = "import time; print('up', flush=True); time.sleep(60)"
+DEAF = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(300)"
+POLITE = "import time; print('up', flush=True); time.sleep(300)"
 
 
 def python(code: str) -> Command:
@@ -25,7 +25,7 @@ def python(code: str) -> Command:
 def started(code: str, folder: Path) -> Running:
     log = folder / "program.log"
     running = process.spawn(python(code), folder, log)
-    limit = time.monotonic() + 20
+    limit = time.monotonic() + 60
     while b"up" not in log.read_bytes():
         assert time.monotonic() < limit
         time.sleep(0.02)
@@ -36,7 +36,7 @@ def test_runs_in_a_session_of_its_own_and_logs(tmp_path: Path) -> None:
     running = started(POLITE, tmp_path)
     assert process.find(running)
     assert os.getsid(running.pid) == running.pid
-    assert process.stop(running, Stop(seconds=10))
+    assert process.stop(running, Stop(seconds=60))
     assert process.find(running) is None
 
 
@@ -49,7 +49,7 @@ def test_kills_what_does_not_listen(tmp_path: Path) -> None:
 def test_sends_the_signal_that_was_asked_for(tmp_path: Path) -> None:
     code = "import signal, time; signal.signal(signal.SIGINT, lambda *_: print('asked', flush=True) or exit()); "
     running = started(code + POLITE, tmp_path)
-    assert process.stop(running, Stop(signal.SIGINT, 10))
+    assert process.stop(running, Stop(signal.SIGINT, 60))
     assert b"asked" in (tmp_path / "program.log").read_bytes()
 
 
@@ -62,12 +62,12 @@ def test_a_number_given_out_again_is_a_stranger(tmp_path: Path) -> None:
         assert psutil.pid_exists(stranger.pid), "a stranger was stopped"
         assert process.find(stranger)
     finally:
-        process.stop(stranger, Stop(seconds=10))
+        process.stop(stranger, Stop(seconds=60))
 
 
 def test_the_dead_are_not_running(tmp_path: Path) -> None:
     running = process.spawn(python("pass"), tmp_path, tmp_path / "log")
-    limit = time.monotonic() + 20
+    limit = time.monotonic() + 60
     while process.find(running):  # a zombie until it is waited for
         assert time.monotonic() < limit
         time.sleep(0.02)
@@ -101,6 +101,6 @@ def test_a_long_log_is_put_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     log = tmp_path / "program.log"
     log.write_bytes(b"x" * 101)
     running = started(POLITE, tmp_path)
-    process.stop(running, Stop(seconds=10))
+    process.stop(running, Stop(seconds=60))
     assert (tmp_path / "program.old.log").stat().st_size == 101
     assert log.read_bytes() == b"up\n"
