@@ -138,9 +138,9 @@ def test_large_documents_wait_for_each_other_and_that_is_not_their_time(coding: 
 
                 async def one(url: str) -> Status:
                     async with fetcher.session() as session:
-                        capture = await session.get(url, time.monotonic() + 3)
+                        capture = await session.get(url, time.monotonic() + 6)
                         at_once.append(budget.free)
-                        await asyncio.sleep(1.2)
+                        await asyncio.sleep(2.2)
                         return capture.status
 
                 assert await asyncio.gather(*map(one, pages)) == [Status.SUCCESS] * 4
