@@ -27,6 +27,7 @@ CAUGHT = tuple(kind for kind, _ in FAULTS)
 # What the library says in its own terms, in ours.
 WORDS: tuple[tuple[type[BaseException], str], ...] = (
     (aiohttp.ServerDisconnectedError, "the connection was closed without an answer"),
+    (ConnectionResetError, "the connection was reset"),
     (aiohttp.ConnectionTimeoutError, "no connection in time"),
     (aiohttp.ServerTimeoutError, "nothing came for too long"),
 )

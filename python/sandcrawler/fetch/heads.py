@@ -23,10 +23,11 @@ STATUS_LINE = re.compile(
 STRICT_LINE = re.compile(rb"HTTP/1\.[01] \d{3} ?[^\r\n\0]*")
 NAME = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 LENGTH = re.compile(rb"\d{1,18}")
-# aiohttp undoes the chunks, so a record's header that announces them is renamed: a reader that trusted it would look
-# for chunks in a body that has none.
-CHUNKED_NAME = re.compile(rb"transfer-encoding(?=[ \t]*:)", re.IGNORECASE)
-RECORDED_NAME = b"X-Archive-Orig-Transfer-Encoding"
+# The chunks are undone, so a record's header that announces them is renamed: a reader that trusted it would look for
+# chunks in a body that has none. So is a length that was said beside chunks, or said so that not every reader takes it.
+CHUNKED_NAME = re.compile(rb"transfer-encoding[ \t]*:", re.IGNORECASE)
+UNCLEAR_NAME = re.compile(rb"(?:transfer-encoding|content-length)[ \t]*:", re.IGNORECASE)
+PREFIX = b"X-Archive-Orig-"
 # Said once for a message, in our words; a protocol of 2010 that the parser below us refuses.
 FRAMING = frozenset({b"content-length", b"transfer-encoding", b"sec-websocket-key1"})
 
@@ -59,7 +60,12 @@ class Head:
     def recorded(self) -> bytes:
         """What is written of it into a WARC: its own lines, none hiding another, none announcing chunks."""
         first = self.lines[0] if STRICT_LINE.fullmatch(self.lines[0]) else self.first
-        rest = (CHUNKED_NAME.sub(RECORDED_NAME, line, count=1) for line in self.lines[1:] if line)
+        lengths = [value for name, value in self.fields if name.lower() == b"content-length"]
+        clear = b"chunked" not in (word.lower() for word in self.all(b"transfer-encoding")) and (
+            not lengths or (len(lengths) == 1 and lengths[0].isdigit())
+        )
+        name = CHUNKED_NAME if clear else UNCLEAR_NAME
+        rest = (PREFIX + line if name.match(line) else line for line in self.lines[1:] if line)
         return b"\r\n".join([first, *rest]) + b"\r\n\r\n"
 
 

@@ -33,6 +33,8 @@ from sandcrawler.status import Status
 
 WEB = ("http://", "https://")
 NOT_MODIFIED = 304
+# What a body was put through, in this order; chunks, which are named here too, are undone before.
+CODINGS = ("content-encoding", "transfer-encoding", "x-archive-orig-transfer-encoding")
 # Around a body in its record: the head, and what chunks add.
 OVERHEAD = 1 << 20
 
@@ -161,7 +163,7 @@ async def reading(path: Path, offset: int) -> AsyncIterator[Record]:
 
 def _incoming(record: Record, head: HttpHead, cap: int) -> Incoming:
     """A record's body; its pieces raise Damaged, too."""
-    encodings = head.all("content-encoding")
+    encodings = [word for name in CODINGS for word in head.all(name)]
     return Incoming(head.header("content-type"), encodings, record.size, _pieces(record, head, cap))
 
 

@@ -5,8 +5,13 @@ Every answer comes twice: in one packet, and in packets of a few bytes. Both mus
 
 import asyncio
 import gzip
+import socket
+import ssl
+import warnings
 import zlib
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
 
 import brotlicffi
 import pytest
@@ -16,7 +21,7 @@ from sandcrawler.fetch.live import Fetcher
 from sandcrawler.model import Capture
 from sandcrawler.status import Status
 
-from .web import Request, Web, reply, run
+from .web import Request, Web, fetched, reply, run
 
 SITE = "http://journal.example.org"
 A, B = f"{SITE}/a", f"{SITE}/b"
@@ -198,3 +203,89 @@ def test_what_browsers_refuse(name: str) -> None:
 def test_where_a_location_leads(name: str) -> None:
     capture = both(LED[name])
     assert (capture.status, capture.hops, capture.body) == (Status.SUCCESS, (A, B), HTML)
+
+
+POISON = reply(b"<html>poison</html>")
+BEHIND: dict[str, tuple[bytes, bytes]] = {
+    "in its packet": (reply(HTML) + POISON, b""),
+    "half of it": (reply(HTML) + POISON[:40], b""),
+    "a moment later": (reply(HTML), POISON),
+    "behind chunks": (CHUNKED + CHUNK + b"0\r\n\r\n" + POISON, b""),
+    "behind chunks, later": (CHUNKED + CHUNK + b"0\r\n\r\n", POISON),
+    "behind a 204": (b"HTTP/1.1 204 N\r\n\r\n" + POISON, b""),
+    "behind a redirect": (moved(b"Location: /c") + POISON, b""),
+    "where chunks hide a length": (CHUNKED[:-2] + b"Content-Length: 5\r\n\r\n" + CHUNK + b"0\r\n\r\n", POISON),
+}
+
+
+@pytest.mark.parametrize("name", BEHIND)
+def test_what_is_behind_an_answer_is_not_the_next_one(name: str) -> None:
+    """A connection on which too much came is not used again, whoever would ask over it."""
+    first, later = BEHIND[name]
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            while (await reader.readuntil(b"\r\n\r\n")).startswith(b"GET /b"):
+                writer.write(reply(HTML))
+            writer.write(first)
+            if later:
+                await writer.drain()
+                await asyncio.sleep(0.02)
+                writer.write(later)
+            await reader.read()
+        writer.close()
+
+    async def work() -> None:
+        async with await asyncio.start_server(handle, "127.0.0.1", 0) as server, Web({}) as web:
+            moves = {("journal.example.org", 80): ("127.0.0.1", server.sockets[0].getsockname()[1])}
+            fetcher = Fetcher(web.config(fetch_connect_to=moves, fetch_read_seconds=10))
+            async with fetcher, fetcher.session() as session:
+                await session.digest(A)
+                await asyncio.sleep(0.1)
+                assert (await session.get(B)).body == HTML
+
+    run(work())
+
+
+def refuse(listening: socket.socket, tls: ssl.SSLContext) -> None:
+    """One handshake that fails; unlike asyncio's servers, this one says why."""
+    peer, _ = listening.accept()
+    with peer, suppress(OSError):
+        tls.wrap_socket(peer, server_side=True)
+
+
+def test_tls_of_old_is_refused_and_a_connection_that_breaks_off_is_told_from_one_that_ends(tmp_path: Path) -> None:
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked = await reader.readuntil(b"\r\n\r\n")
+        writer.write(OK + (LENGTH if asked.startswith(b"GET /length") else b"") + b"\r\n" + HTML[:99])
+        await writer.drain()
+        writer.transport.abort()  # without the farewell that TLS asks for
+
+    async def work() -> None:
+        async with Web({}) as web:
+            tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            web.ca.issue_cert("journal.example.org").configure_cert(tls)
+            old = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            web.ca.issue_cert("journal.example.org").configure_cert(old)
+            old.set_ciphers("ALL:@SECLEVEL=0")
+            with warnings.catch_warnings(action="ignore"):
+                old.minimum_version = old.maximum_version = ssl.TLSVersion.TLSv1
+
+            async def said(path: str, port: int) -> Capture:
+                moves = {("journal.example.org", 443): ("127.0.0.1", port)}
+                url = f"https://journal.example.org/{path}"
+                return await fetched(web, url, folder=tmp_path, fetch_connect_to=moves)
+
+            async with await asyncio.start_server(handle, "127.0.0.1", 0, ssl=tls) as server:
+                port = server.sockets[0].getsockname()[1]
+                cut = await said("length", port)
+                assert (cut.status, cut.body) == (Status.TRUNCATED_BODY, None)
+                ended = await said("end", port)
+                assert (ended.status, ended.body) == (Status.SUCCESS, HTML[:99])  # as in browsers
+            with socket.create_server(("127.0.0.1", 0)) as listening:
+                refusing = asyncio.create_task(asyncio.to_thread(refuse, listening, old))
+                refused = await said("old", listening.getsockname()[1])
+                await refusing
+            assert refused.status is Status.TLS_ERROR, refused.error_message
+
+    run(work())

@@ -238,6 +238,25 @@ def test_no_other_request_carries_it() -> None:
     assert len(web.requests) == 5
 
 
+def test_two_that_ask_for_it_at_once_get_each_its_own_answer() -> None:
+    """One that knows the page and one that is forced, many times over the same connections."""
+
+    async def work() -> tuple[list[Capture], Web]:
+        async with Web({PAGE: versioned()}) as web, Fetcher(web.config()) as fetcher:
+
+            async def ask(condition: Condition | None) -> Capture:
+                async with fetcher.session() as session:
+                    return await get(session, condition, PAGE)
+
+            given = [Condition(PAGE, '"v1"'), None] * 20
+            return await asyncio.gather(*map(ask, given)), web
+
+    captures, web = run(work())
+    assert [unchanged(capture) for capture in captures] == [True, False] * 20
+    assert {capture.body for capture in captures[1::2]} == {BODY}
+    assert sorted("if-none-match" in request.headers for request in web.requests) == [False] * 20 + [True] * 20
+
+
 def test_a_page_that_has_become_a_redirect_is_followed() -> None:
     (capture,), web = asked({PAGE: moved("/new"), f"{HOST}/new": reply(b"new")}, V1)
     assert (capture.body, capture.terminal_url) == (b"new", f"{HOST}/new")

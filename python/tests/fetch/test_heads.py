@@ -56,8 +56,10 @@ def test_a_record_has_the_lines_as_they_came() -> None:
     raw = b"http/1.1 200\nX-a :  y \xe9\r\n folded\r\nno colon\r\ntransfer-encoding: chunked\r\nContent-Length: 5\n\n"
     assert read_head(raw).recorded == (
         b"HTTP/1.1 200 \r\nX-a :  y \xe9 folded\r\nno colon\r\n"
-        b"X-Archive-Orig-Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n"
+        b"X-Archive-Orig-transfer-encoding: chunked\r\nX-Archive-Orig-Content-Length: 5\r\n\r\n"
     )
+    raw = OK + b"content-LENGTH :5\r\n\r\n"
+    assert read_head(raw).recorded == raw
 
 
 @pytest.mark.parametrize(

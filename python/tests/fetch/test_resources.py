@@ -76,6 +76,18 @@ def test_h55_one_that_fails_is_listed_and_fails_nothing() -> None:
     run(work())
 
 
+def test_h55_a_host_that_has_enough_is_left_alone_by_the_other_parts_too() -> None:
+    async def work() -> None:
+        full = {f"{SITE}/{n}.png": reply(b"slow down", 429, retry_after="300") for n in range(9)}
+        async with Web({**full, "http://cdn.example.net/a.png": reply(PNG, content_type="image/png")}) as web:
+            found, missing = await gathered(web, [*map(image, full), image("http://cdn.example.net/a.png")], 1)
+        assert [each.url for each in found] == ["http://cdn.example.net/a.png"]
+        assert [(each.url, each.status) for each in missing] == [(url, Status.HOST_BACKOFF) for url in full]
+        assert [request.url for request in web.requests if "journal" in request.url] == [f"{SITE}/0.png"]
+
+    run(work())
+
+
 def test_h55_a_slow_one_ends_at_the_deadline() -> None:
     async def slow(_: Any, writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(60)
