@@ -74,7 +74,7 @@ def read_head(raw: bytes) -> Head:
     if raw.count(b"\n") > MOST_LINES:
         raise NotHttp(f"a head of more than {MOST_LINES} lines")
     lines = LINE.split(FOLD.sub(b" ", raw.strip(b"\r\n")))
-    lines = [line.replace(b"\0", b"").replace(b"\r", b" ").rstrip() for line in lines]
+    lines = [line.replace(b"\0", b"").replace(b"\r", b" ") for line in lines]
     found = STATUS_LINE.fullmatch(lines[0])
     if not found:
         raise NotHttp(f"no HTTP status line: {lines[0][:60]!r}")
@@ -84,7 +84,7 @@ def read_head(raw: bytes) -> Head:
     return Head(
         code=int(found[3]),
         minor=int((major, minor) > (1, 0)),
-        reason=found[4] or b"",
+        reason=(found[4] or b"").rstrip(),
         lines=tuple(lines),
         fields=tuple((name, value) for name, value in fields if NAME.fullmatch(name)),
     )

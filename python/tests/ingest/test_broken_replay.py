@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from sandcrawler.fetch.codings import GZIP_MAGIC
 from sandcrawler.status import Status
 from tests.fetch.test_broken_servers import HTML, TAKEN, sends
 from tests.fetch.test_warc import asked
@@ -53,5 +54,7 @@ def test_the_file_is_sound_and_our_own_back_end_says_the_same_again(made: Made) 
 
 def test_so_does_pywb(made: Made, replay: Replay) -> None:
     for url, page in URLS.items():
+        if page.count(GZIP_MAGIC) > 1:  # it reads one member
+            continue
         coded = b"-Encoding: " in page  # it does not know all codings, and then gives what came
         assert replay.raw(url, "2") in {(200, HTML), (200, made.records[url].body if coded else HTML)}, page[:200]
