@@ -42,7 +42,7 @@ class Response(aiohttp.ClientResponse):
         protocol = connection.protocol
         started = await super().start(connection)
         if isinstance(protocol, Patient):
-            self.address, self.head = protocol.address, protocol.head
+            self.address, self.head, protocol.head = protocol.address, protocol.head, None
         return started
 
 
@@ -57,6 +57,12 @@ def exchange(response: aiohttp.ClientResponse, url: str, when: datetime) -> Exch
         request=b"\r\n".join([f"{info.method} {info.url.raw_path_qs} HTTP/1.1".encode(), *sent]) + b"\r\n\r\n",
         response=response.head.recorded if isinstance(response, Response) and response.head else b"",
     )
+
+
+def headers(response: aiohttp.ClientResponse) -> tuple[tuple[str, str], ...]:
+    """The server's own headers, their bytes as latin-1 text."""
+    given = response.head.fields if isinstance(response, Response) and response.head else response.raw_headers
+    return tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in given)
 
 
 def incoming(response: aiohttp.ClientResponse) -> Incoming:

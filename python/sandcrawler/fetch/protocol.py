@@ -108,8 +108,6 @@ class Patient(ResponseHandler):
         """The end, by an error where there is one."""
         if exc is not None:
             self._end(exc)
-        elif self._chunks and (last := self._chunks.end()):
-            super().data_received(last)
         super().connection_lost(exc)
 
     def _refuse(self, error: Exception) -> None:

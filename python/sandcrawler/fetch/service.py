@@ -30,7 +30,7 @@ from sandcrawler.fetch.base import Refused
 from sandcrawler.fetch.client import client
 from sandcrawler.fetch.connect import GuardedConnector, SystemResolver, connector
 from sandcrawler.fetch.digest import Digest
-from sandcrawler.fetch.exchange import incoming
+from sandcrawler.fetch.exchange import headers, incoming
 from sandcrawler.fetch.governor import retry_after
 from sandcrawler.fetch.hosts import CoolingDown, Hosts
 from sandcrawler.fetch.intake import Intake
@@ -176,8 +176,7 @@ class Service:
         async with self._http.request(
             method, url, data=question.form, headers=question.headers, allow_redirects=False
         ) as response:
-            headers = tuple((k.decode("latin-1"), v.decode("latin-1")) for k, v in response.raw_headers)
-            return await _read(response, Answer(response.status, headers), intake)
+            return await _read(response, Answer(response.status, headers(response)), intake)
 
 
 @dataclass

@@ -138,7 +138,7 @@ class Session(BodySession):
                 when=datetime.now(UTC),
                 terminal_url=target.url,
                 status_code=response.status,
-                headers=tuple((k.decode("latin-1"), v.decode("latin-1")) for k, v in response.raw_headers),
+                headers=exchange.headers(response),
             )
             if self._recorder is None:
                 return await self._answer(target, host, response, answer, intake)

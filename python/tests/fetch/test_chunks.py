@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandcrawler.fetch.chunks import LAST, SIZE_LINE_BYTES, TRAILER_BYTES, Awaited, BrokenChunks, Chunks
+from sandcrawler.fetch.chunks import LAST, SIZE_LINE_BYTES, Awaited, BrokenChunks, Chunks
 
 ENDS = st.sampled_from([b"\r\n", b"\n", b";a=b\r\n", b" \r\n"])
 
@@ -15,7 +15,7 @@ def fed(data: bytes, cuts: list[int]) -> tuple[bytes, Chunks]:
     chunks, out = Chunks(), b""
     for start, end in zip([0, *cuts], [*cuts, len(data)], strict=True):
         out += chunks.feed(data[start:end])
-    return out + chunks.end(), chunks
+    return out, chunks
 
 
 def unchunked(strict: bytes) -> bytes:
@@ -36,7 +36,7 @@ def test_however_it_is_cut_the_same_comes_out(parts: list[tuple[bytes, bytes, by
     cuts = sorted(data.draw(st.lists(st.integers(0, len(wire)), max_size=6)))
     out, chunks = fed(wire, cuts)
     assert unchunked(out) == b"".join(body for body, _, _ in parts)
-    assert (chunks.awaited, chunks.spare) == (Awaited.NOTHING, False)
+    assert chunks.awaited is Awaited.NOTHING
 
 
 @settings(max_examples=300, deadline=None)
@@ -62,11 +62,11 @@ def test_what_is_no_chunk_is_broken_soon(data: bytes) -> None:
         Chunks().feed(data + b"\n")
 
 
-def test_trailers_are_bounded() -> None:
+@pytest.mark.parametrize(("end", "spare"), [(b"\r\n", False), (b"", True), (b"T: t\r\n\r\n", False), (b"T: t", True)])
+def test_nobody_waits_for_what_is_behind_the_last_chunk(end: bytes, spare: bool) -> None:
     chunks = Chunks()
-    assert chunks.feed(b"0\r\n") == b""
-    assert chunks.feed(b"T: t\r\n" * TRAILER_BYTES) == LAST
-    assert chunks.spare
+    assert chunks.feed(b"1\r\nx\r\n0\r\n" + end) == b"1\r\nx\r\n" + LAST
+    assert chunks.spare is spare
 
 
 def test_chunks_of_a_byte_cost_little() -> None:
