@@ -1,5 +1,6 @@
 """`sandcrawler fetch` against a real server, and the metrics' port."""
 
+import io
 import json
 import os
 import re
@@ -12,7 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from sandcrawler.cli import document
 from sandcrawler.cli.fetch import tell
 from sandcrawler.demo.documents import Answer
 from sandcrawler.demo.server import running
@@ -150,3 +153,16 @@ def test_a_validator_that_would_not_be_sent_is_wrong_usage(words: tuple[str, str
     done = sandcrawler("fetch", A, *words)
     assert (done.returncode, done.stdout) == (2, b"")
     assert words[0].encode() in done.stderr
+
+
+def test_who_waits_at_a_terminal_is_told_for_what(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = io.StringIO()
+    monkeypatch.setattr(document, "console", Console(file=shown, force_terminal=True, width=80))
+    with document.waiting() as say:
+        say("asking for [b]http://a.example/\x1b]0;x")
+    assert "asking for [b]http://a.example/\\x1b]0;x" in shown.getvalue()
+    monkeypatch.setattr(document, "console", Console(file=shown, force_terminal=False))
+    before = shown.getvalue()
+    with document.waiting() as say:
+        say("asking for nothing")
+    assert shown.getvalue() == before
