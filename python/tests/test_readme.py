@@ -19,7 +19,7 @@ from sandcrawler.status import Status
 from tests.extract import pages
 from tests.fetch.savepage import Archive, Saved
 from tests.fetch.web import Web, reply
-from tests.ingest.replays import Replay
+from tests.ingest.replays import replaying
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -163,10 +163,5 @@ def test_warcs_are_kept_replayed_and_read_again_as_shown(tmp_path: Path) -> None
     moments: list[str] = []
     asyncio.run(work())
     assert keeping[-1] == ".venv/bin/pywb -b 127.0.0.1 -p 8090"
-    replay = Replay(tmp_path)
-    try:
-        replay.wait()
+    with replaying(tmp_path) as replay:
         assert replay.raw(DLIB, moments[0]) == (200, ARTICLE)
-    finally:
-        replay.process.terminate()
-        replay.process.wait(20)

@@ -16,7 +16,7 @@ from sandcrawler.fetch.backends import open_fetcher
 from sandcrawler.model import Capture
 from sandcrawler.status import Status
 from tests.fetch.test_warc import written
-from tests.ingest.replays import Replay
+from tests.ingest.replays import Replay, replaying
 
 pytest.importorskip("pywb", reason="the archive needs the extra `test`")
 
@@ -51,13 +51,8 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Replay]:
     written(
         file, *(("response", url, head, body, {"WARC-Date": when}) for url, head, body, when in PAGES), first, again
     )
-    replay = Replay(folder, [file])
-    try:
-        replay.wait()
+    with replaying(folder, [file]) as replay:
         yield replay
-    finally:
-        replay.process.terminate()
-        replay.process.wait(20)
 
 
 def refers(url: str) -> dict[str, str]:

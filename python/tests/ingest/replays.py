@@ -8,6 +8,8 @@ import time
 import urllib.error
 import urllib.request
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 TOOLS = Path(sys.executable).parent
@@ -52,6 +54,18 @@ class Replay:
             body = answer.read()
             undo = {"gzip": gzip.decompress, "deflate": zlib.decompress}.get(answer.headers.get("Content-Encoding", ""))
             return answer.status, undo(body) if undo else body
+
+
+@contextmanager
+def replaying(folder: Path, warcs: list[Path] | None = None) -> Iterator[Replay]:
+    """A pywb that answers, until the block's end."""
+    replay = Replay(folder, warcs)
+    try:
+        replay.wait()
+        yield replay
+    finally:
+        replay.process.terminate()
+        replay.process.wait(20)
 
 
 class _Unmoved(urllib.request.HTTPRedirectHandler):

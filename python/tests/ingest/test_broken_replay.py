@@ -11,7 +11,7 @@ from sandcrawler.status import Status
 from tests.fetch.test_broken_servers import HTML, TAKEN, sends
 from tests.fetch.test_warc import asked
 from tests.fetch.warcs import HOST, Record, checked, tape
-from tests.ingest.replays import Replay
+from tests.ingest.replays import Replay, replaying
 
 pytest.importorskip("pywb", reason="replay needs the extra `test`")
 
@@ -37,13 +37,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 
 @pytest.fixture(scope="module")
 def replay(made: Made, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Replay]:
-    replay = Replay(tmp_path_factory.mktemp("pywb"), [made.path])
-    try:
-        replay.wait()
+    with replaying(tmp_path_factory.mktemp("pywb"), [made.path]) as replay:
         yield replay
-    finally:
-        replay.process.terminate()
-        replay.process.wait(20)
 
 
 def test_the_file_is_sound_and_our_own_back_end_says_the_same_again(made: Made) -> None:

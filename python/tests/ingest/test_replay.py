@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.ingest.archives import ARTICLE, HTML, LINK, MISSING, PARTS, Made, made
-from tests.ingest.replays import Replay
+from tests.ingest.replays import Replay, replaying
 
 pytest.importorskip("pywb", reason="replay needs the extra `test`")
 
@@ -17,13 +17,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Made:
 
 @pytest.fixture(scope="module")
 def replay(site: Made, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Replay]:
-    replay = Replay(tmp_path_factory.mktemp("pywb"), [site.path])
-    try:
-        replay.wait()
+    with replaying(tmp_path_factory.mktemp("pywb"), [site.path]) as replay:
         yield replay
-    finally:
-        replay.process.terminate()
-        replay.process.wait(20)
 
 
 def test_the_page_comes_back_byte_for_byte(site: Made, replay: Replay) -> None:

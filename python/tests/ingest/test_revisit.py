@@ -20,7 +20,7 @@ from tests.fetch.test_condition import versioned
 from tests.fetch.warcs import checked, records
 from tests.fetch.web import Page, Web
 from tests.ingest.archives import ARTICLE, HTML, LINK, PAGES, extract
-from tests.ingest.replays import Replay
+from tests.ingest.replays import replaying
 
 SITE: dict[str, Page] = {**PAGES, ARTICLE: versioned(HTML)}
 
@@ -136,13 +136,8 @@ def test_pywb_replays_the_page_and_tells_the_304_as_such(tmp_path: Path) -> None
     ingested(warcs, first)
     folder = tmp_path / "pywb"
     folder.mkdir()
-    replay = Replay(folder, sorted(warcs.rglob("*.gz")))
-    try:
-        replay.wait()
+    with replaying(folder, sorted(warcs.rglob("*.gz"))) as replay:
         index = (folder / "collections" / "web" / "indexes" / "index.cdxj").read_text()
         moments = [line.split(" ")[1] for line in index.splitlines() if "/article/1 " in line]
         assert len(moments) == 2
         assert [replay.raw(ARTICLE, moment) for moment in moments] == [(200, HTML), (304, b"")]
-    finally:
-        replay.process.terminate()
-        replay.process.wait(20)

@@ -13,7 +13,7 @@ from sandcrawler.model import IngestRequest, IngestWebResult, WebResource
 from sandcrawler.persist.warcs import open_store
 from sandcrawler.status import Status
 from tests.ingest.archives import LINK, MISSING, Made, extract, made
-from tests.ingest.replays import Replay
+from tests.ingest.replays import Replay, replaying
 
 pytest.importorskip("pywb", reason="the archive needs the extra `test`")
 
@@ -25,13 +25,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Made:
 
 @pytest.fixture(scope="module")
 def replay(site: Made, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Replay]:
-    replay = Replay(tmp_path_factory.mktemp("pywb"), [site.path])
-    try:
-        replay.wait()
+    with replaying(tmp_path_factory.mktemp("pywb"), [site.path]) as replay:
         yield replay
-    finally:
-        replay.process.terminate()
-        replay.process.wait(20)
 
 
 @pytest.mark.parametrize("backend", ["wayback", "wayback-then-live"])
